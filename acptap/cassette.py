@@ -1,0 +1,346 @@
+"""The cassette, format 1: one JSON header line, then one JSON line for each unit or event.
+
+A unit is what the transport delimits: on stdio a line with its line end. It stands last in its
+entry, under one of three keys that say how it is stored, not what it is:
+
+* `msg`: the peer's own JSON text, spliced in byte for byte, when the unit is *plain*;
+* `text`: the whole unit, delimiters included, as a JSON string;
+* `b64`: the same in base64, when it isn't UTF-8.
+
+No annotation uses these three names at any depth, so in a line that starts with `{"at":` the
+payload is found without parsing: it is what follows the first of them.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from acptap.errors import DamagedCassette, NewerFormat, NotACassette
+from acptap.jsonrpc import Side
+from acptap.notes import Note
+from acptap.session import Transition
+from acptap.wire import jsontext, spans
+from acptap.wire.jsontext import dump
+
+FORMAT = 1
+ANNOTATIONS = 1
+"""Revision of the rules that annotations are written by."""
+
+PAYLOAD_KEYS = ("msg", "text", "b64")
+DELIMITER = {"stdio": b"\n"}
+"""What follows a plain unit on a transport; a `msg` entry does not repeat it."""
+
+MIGRATIONS: dict[int, Callable[[dict[str, object]], dict[str, object]]] = {}
+"""Format number to the function that lifts an entry's front to the next format."""
+
+_CONTROL = re.compile(rb"[\x00-\x1f]")
+_HEADER_KEYS = ("protocol", "transport", "recorded_at", "upstream", "generator")
+
+
+@dataclass(slots=True)
+class Header:
+    """The first line.
+
+    Attributes:
+        protocol: `acp` or `ag-ui`.
+        transport: `stdio`, `http` or `websocket`.
+        recorded_at: The instant `at` counts from, as ISO 8601 in UTC with microseconds.
+        upstream: The agent's command as a list, or its URL.
+        generator: Who wrote the file.
+        format: The cassette format.
+        annotations: Revision of the rules the annotations were written by.
+        extra: Members this version does not know; kept.
+    """
+
+    protocol: str
+    transport: str
+    recorded_at: str
+    upstream: list[str] | str
+    generator: str
+    format: int = FORMAT
+    annotations: int = ANNOTATIONS
+    extra: dict[str, object] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """Return the header's line."""
+        line: dict[str, object] = {"acptap": self.format, "annotations": self.annotations}
+        line |= {key: getattr(self, key) for key in _HEADER_KEYS}
+        return dump(line | self.extra) + b"\n"
+
+
+def decode_header(line: bytes, name: str) -> Header:
+    """Read a cassette's first line.
+
+    Args:
+        line: The line, with or without its LF.
+        name: The file's name, for errors.
+
+    Raises:
+        NotACassette: It is no header.
+        NewerFormat: Its format is newer than `FORMAT`.
+    """
+    try:
+        value = jsontext.parse(line)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict) or type(value.get("acptap")) is not int or value["acptap"] < 1:
+        raise NotACassette(
+            "not a cassette: the first line is no acptap header", where=name,
+            fix="name a file that `acptap proxy` wrote",
+        )  # fmt: skip
+    if value["acptap"] > FORMAT:
+        raise NewerFormat(
+            f"format {value['acptap']} is newer than this acptap reads ({FORMAT})", where=name,
+            fix="install a newer acptap",
+        )  # fmt: skip
+    known = {key: value.pop(key, "") for key in _HEADER_KEYS}
+    format_, annotations = value.pop("acptap"), value.pop("annotations", 0)
+    return Header(**known, format=format_, annotations=annotations, extra=value)
+
+
+class Entry:
+    """One line of a cassette, read as far as it was asked for.
+
+    Attributes:
+        number: Line number in the file, from 1 (the header).
+        offset: Where the line starts in the file, in bytes.
+        front: The members before the payload.
+        key: Which payload it has: `msg`, `text`, `b64` or none.
+    """
+
+    __slots__ = ("_payload", "front", "key", "number", "offset")
+
+    def __init__(
+        self, number: int, offset: int, front: dict[str, object], key: str | None, payload: bytes
+    ) -> None:
+        self.number = number
+        self.offset = offset
+        self.front = front
+        self.key = key
+        self._payload = payload
+
+    @property
+    def at(self) -> float:
+        """Seconds since the header's instant."""
+        at = self.front["at"]
+        assert isinstance(at, (int, float))
+        return at
+
+    @property
+    def side(self) -> Side:
+        """Who sent it."""
+        return Side(str(self.front["from"]))
+
+    @property
+    def conn(self) -> int:
+        """The connection's number, from 1."""
+        conn = self.front.get("conn", 1)
+        return conn if isinstance(conn, int) else 1
+
+    @property
+    def event(self) -> str | None:
+        """The transport fact this entry states, or None for a unit."""
+        event = self.front.get("event")
+        return event if isinstance(event, str) else None
+
+    @property
+    def more(self) -> bool:
+        """Whether this is a piece of a unit that goes on in the next entry of its side."""
+        return self.front.get("more") is True
+
+    @property
+    def oversize(self) -> bool:
+        """Whether this is a piece of a unit, the last one included."""
+        return self.more or "stdio/oversize" in self.rules
+
+    @property
+    def rules(self) -> list[str]:
+        """The ids of the rules noted."""
+        notes = self.front.get("notes")
+        if not isinstance(notes, list):
+            return []
+        return [str(note.get("rule")) for note in notes if isinstance(note, dict)]
+
+    @property
+    def payload(self) -> bytes:
+        """The payload's own JSON text: of the message, or of the string that holds the unit."""
+        return self._payload
+
+    def unit(self, delimiter: bytes = b"\n") -> bytes:
+        """Return the unit, byte for byte as it was on the wire."""
+        return unit_of(self.key, self._payload, delimiter)
+
+    def reading(self) -> bytes:
+        """Return what a reader takes for JSON text: without byte order mark and line end."""
+        if self.key == "msg":
+            return self._payload
+        return self.unit().removeprefix(jsontext.MARK).strip(b" \t\r\n")
+
+
+def unit_of(key: str | None, payload: bytes, delimiter: bytes = b"\n") -> bytes:
+    """Return the bytes that a payload stands for.
+
+    Raises:
+        ValueError: The payload is no string, or no base64.
+    """
+    match key:
+        case "msg":
+            return payload + delimiter
+        case "text" | "b64":
+            text = jsontext.parse(payload)
+            if not isinstance(text, str):
+                raise ValueError(f"`{key}` is no string")
+            return text.encode() if key == "text" else base64.b64decode(text, validate=True)
+        case _:
+            return b""
+
+
+def decode_entry(line: bytes, number: int, offset: int, name: str) -> Entry:
+    """Read one line.
+
+    Args:
+        line: The line without its LF.
+        number: Its number in the file.
+        offset: Where it starts in the file.
+        name: The file's name, for errors.
+
+    Raises:
+        DamagedCassette: The line is no entry.
+    """
+    try:
+        entry = Entry(number, offset, *_cut(line))
+        _check(entry)
+    except (ValueError, KeyError, binascii.Error) as error:
+        raise DamagedCassette(
+            f"damaged: line {number} is no entry ({_first_words(error)})", where=f"{name}:{number}",
+            fix="restore the file, or delete that line if you know what it was",
+        ) from error  # fmt: skip
+    return entry
+
+
+Cut = tuple[dict[str, object], str | None, bytes]
+"""A line's front, the payload's key and the payload's text."""
+
+
+def _cut(line: bytes) -> Cut:
+    if line.startswith(b'{"at":') and line.endswith(b"}"):
+        try:
+            return _slice(line)
+        except ValueError:  # saved again by hand, or damaged: the scanner tells which
+            pass
+    return _scan(line)
+
+
+def _slice(line: bytes) -> Cut:
+    """Cut a line that has the shape acptap writes: the payload stands last."""
+    place, key = len(line) - 1, None
+    for candidate in PAYLOAD_KEYS:
+        found = line.find(b',"%b":' % candidate.encode(), 0, place)
+        if found >= 0:
+            place, key = found, candidate
+    start = place + len(key) + 4 if key else place  # `,"key":`
+    return _whole(_members(line[:place] + b"}"), key, line[start:-1].strip(b" \t\r"))
+
+
+def _scan(line: bytes) -> Cut:
+    """Cut a line of any other shape."""
+    front = _members(line)
+    key = next((key for key in PAYLOAD_KEYS if key in front), None)
+    if key is None:
+        return front, None, b""
+    del front[key]
+    span = spans.find(line, (key,))[-1]  # of members written twice the last one counts
+    return _whole(front, key, line[span.start : span.end])
+
+
+def _whole(front: dict[str, object], key: str | None, payload: bytes) -> Cut:
+    """Return a cut whose parts are sound."""
+    if front.keys() & set(PAYLOAD_KEYS):
+        raise ValueError("two payloads")
+    if key == "msg":
+        jsontext.parse(payload)
+    else:
+        unit_of(key, payload)
+    return front, key, payload
+
+
+def _members(text: bytes) -> dict[str, object]:
+    value = jsontext.parse(text)
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+def _check(entry: Entry) -> None:
+    if not isinstance(entry.front.get("at"), (int, float)):
+        raise ValueError("no time in `at`")
+    if entry.front.get("from") not in ("client", "agent"):
+        raise ValueError("no side in `from`")
+
+
+def _first_words(error: BaseException) -> str:
+    return str(error).partition("\n")[0][:100] or type(error).__name__
+
+
+class Annotations(NamedTuple):
+    """What is written beside a unit."""
+
+    session: str | list[str | None] | None = None
+    transitions: Iterable[Transition] = ()
+    notes: Iterable[Note] = ()
+
+
+NOTHING = Annotations()
+
+
+def encode_front(
+    *,
+    event: dict[str, object] | None = None,
+    more: bool = False,
+    redacted: bool = False,
+    annotations: Annotations = NOTHING,
+) -> bytes:
+    """Return the members between `from` and the payload, each with a comma in front."""
+    members: dict[str, object] = dict(event or {})
+    if more:
+        members["more"] = True
+    if redacted:
+        members["redacted"] = True
+    session, transitions, notes = annotations
+    if session is not None:
+        members["session"] = session
+    states = [step.as_json(session if isinstance(session, str) else None) for step in transitions]
+    if states:
+        members["state"] = states[0] if len(states) == 1 else states
+    said = [note.as_json() for note in notes]
+    if said:
+        members["notes"] = said
+    return b"," + dump(members)[1:-1] if members else b""
+
+
+def encode_payload(raw: bytes, *, plain: bool) -> bytes:
+    """Return the payload member of a unit, with a comma in front.
+
+    Args:
+        raw: The unit; without its delimiter if it is plain.
+        plain: Whether it is spliced in as `msg`.
+    """
+    if plain:
+        return b',"msg":' + raw
+    try:
+        return b',"text":' + dump(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        return b',"b64":"' + base64.b64encode(raw) + b'"'
+
+
+def has_controls(line: bytes) -> bool:
+    """Return whether a line has a byte that may not stand inside a JSON line."""
+    return _CONTROL.search(line) is not None
+
+
+def encode_at(micros: int) -> bytes:
+    """Return a time in microseconds as the text of seconds with six decimals."""
+    return b"%d.%06d" % divmod(micros, 1_000_000)

@@ -1,0 +1,53 @@
+"""Secrets found in a text, and how to take them out so that each byte is replaced once."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+PLACEHOLDER = re.compile(r"\[redacted:\d+\]")
+
+
+class Hit(NamedTuple):
+    """A secret found in a text.
+
+    Attributes:
+        start: Where it starts.
+        end: Where it ends.
+        secret: The secret, which the text may spell with escapes.
+        is_named: A name beside it says that it is a credential.
+    """
+
+    start: int
+    end: int
+    secret: str
+    is_named: bool = False
+
+
+def apart(text: str, hits: Iterable[Hit]) -> Iterator[tuple[int, int, str]]:
+    """Yield hits in order without overlaps, and without what is already redacted.
+
+    Hits that overlap become one, named for the secret that spans it if there is one.
+    """
+    merged: list[tuple[int, int, str]] = []
+    for start, end, secret, _ in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        if not merged or start >= merged[-1][1]:
+            merged.append((start, end, secret))
+        elif end > merged[-1][1]:
+            merged[-1] = (merged[-1][0], end, text[merged[-1][0] : end])
+    redacted = [match.span() for match in PLACEHOLDER.finditer(text)]
+    for start, end, secret in merged:
+        for part in _outside(redacted, start, end):
+            piece = secret if part == (start, end) else text[slice(*part)].strip()
+            if piece:
+                yield *part, piece
+
+
+def _outside(taken: list[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a range that lie in none of the taken ones."""
+    for first, last in taken:
+        if start < last and first < end:
+            if start < first:
+                yield start, first
+            start = last
+    if start < end:
+        yield start, end

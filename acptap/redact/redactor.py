@@ -1,0 +1,275 @@
+"""Take secrets out of what goes on the tape. The traffic itself is never touched.
+
+A value in a slot (`acptap.acp.secrets`) and whatever looks like a key (`acptap.redact.shapes`)
+becomes `[redacted:N]`, the same N for the same secret in the whole cassette. Values of slots are
+learnt: from then on they are found in every string value, on standard error and in noise. Only the
+secret changes: all other bytes stay as they were, and so do types, a number becomes 0.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from acptap.acp import secrets
+from acptap.acp.secrets import Place, Slot
+from acptap.errors import UsageError
+from acptap.jsonrpc import Message, Notification, Request
+from acptap.redact.hits import Hit, apart
+from acptap.redact.shapes import (
+    TRIGGERS,
+    UPDATE_TRIGGERS,
+    Triggers,
+    assigned,
+    has_telling,
+    in_link,
+    in_url,
+    in_words,
+    is_credential,
+    is_telling,
+    matched,
+    shaped,
+    whole,
+)
+from acptap.redact.vault import Vault
+from acptap.wire.escapes import Reading, unescape, verbatim
+from acptap.wire.spans import Edit, splice
+
+_UPDATE = "session/update"
+_HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
+_ANY_HEAD = re.compile(
+    rb'\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"session\\?/update"'
+)
+
+
+class Redactor:
+    """Finds secrets, remembers them, and replaces them.
+
+    Args:
+        patterns: What else is secret, as regular expressions: their first group if they have one,
+            else the whole match. With any of them every message is read through.
+        first: The number of the first placeholder, to go on where another redactor stopped.
+
+    Attributes:
+        replaced: How many replacements were made.
+
+    Raises:
+        UsageError: A pattern is no regular expression.
+    """
+
+    def __init__(self, patterns: Iterable[str] = (), *, first: int = 1) -> None:
+        self.replaced = 0
+        self._patterns = [_compile(pattern) for pattern in patterns]
+        self._vault = Vault(first)
+        self._head = _HEAD
+
+    @property
+    def secrets(self) -> int:
+        """How many different secrets were replaced."""
+        return len(self._vault)
+
+    def suspects(self, data: bytes, start: int = 0) -> bool:
+        """Return whether any of the whole lines in `data` may need redaction.
+
+        Lines that are not plainly `session/update` are always suspected: what slots they have
+        depends on their method, which costs less to ask once they are parsed.
+
+        Args:
+            data: A read, or one message. A line unfinished at its end is not judged.
+            start: Where its first line starts.
+        """
+        if self._patterns:
+            return True
+        last = data.rfind(b"\n") + 1
+        updates = data.count(b"\n" + self._head, start, last) + data.startswith(self._head, start)
+        if updates < (data.count(b"\n", start) or 1):
+            return True
+        return self._shows(data, start, UPDATE_TRIGGERS)
+
+    def message(self, text: bytes, message: Message, method: str | None) -> bytes:
+        """Return a message without its secrets, or `text` itself if there are none.
+
+        Args:
+            text: Its JSON text, or that of the batch it is in.
+            message: What it says.
+            method: If it is a response, the method that it answers; None if that isn't known.
+        """
+        if isinstance(message, Request | Notification):
+            method = message.method
+        if method == _UPDATE and not text.startswith(self._head):
+            self._learn_head(text)
+        if not self._is_due(text, method):
+            return text
+        try:
+            places = secrets.places(text, method)
+        except ValueError:
+            return self.plain(text)
+        return splice(text, edits) if (edits := self._edits(text, places)) else text
+
+    def plain(self, text: bytes) -> bytes:
+        """Return text that is no message (standard error, noise, a piece) without its secrets."""
+        raw = text.decode("utf-8", "surrogateescape")
+        hits = list(assigned(raw))
+        if self._patterns or self._shows(text):
+            hits += self._found(raw)
+        new = self._replace(raw, verbatim(raw), hits)
+        return text if new is None else new.encode("utf-8", "surrogateescape")
+
+    def words(self, words: list[str]) -> list[str]:
+        """Return the words of a command without their secrets."""
+        before = ["", *words]
+        found = [list(in_words(*pair, every=True)) for pair in zip(words, before, strict=False)]
+        for hits in found:
+            self._vault.learn(hits)
+        cleared = []
+        for word, hits in zip(words, found, strict=True):
+            new = self._replace(word, verbatim(word), hits + self._found(word))
+            cleared.append(word if new is None else new)
+        return cleared
+
+    # Whether to look
+
+    def _shows(self, data: bytes, start: int = 0, triggers: Triggers = TRIGGERS) -> bool:
+        """Return whether there is a trace of a shape or of a learnt secret."""
+        for gate, pattern in triggers:
+            if gate in data and pattern.search(data, start):
+                return True
+        return self._vault.shows(data, start)
+
+    def _is_due(self, text: bytes, method: str | None) -> bool:
+        """Return whether a message must be read through."""
+        return (
+            bool(self._patterns)
+            or secrets.has_slots(method)
+            or self._shows(text)
+            or any(mark in text for mark in secrets.GENERAL)
+            or (secrets.META in text and has_telling(text))
+        )
+
+    def _learn_head(self, text: bytes) -> None:
+        head = _ANY_HEAD.match(text)
+        if head is not None:
+            self._head = head.group()
+
+    # Messages
+
+    def _edits(self, text: bytes, places: list[Place]) -> list[Edit]:
+        """Return what to change in a message. Slots come first: they teach what to look for."""
+        edits, taught = [], self._taught(text, places)
+        for place in places:
+            _, start, end = place.span
+            hits = taught.get(start, [])
+            if text[start] == ord('"'):
+                new = self._cleared(text[start + 1 : end - 1], place, hits)
+                if new is not None:
+                    edits.append(Edit(start + 1, end - 1, new.encode("utf-8", "surrogateescape")))
+            elif hits:
+                self._placeholder(hits[0].secret)  # counted; but a number stays a number
+                edits.append(Edit(start, end, b"0"))
+        return edits
+
+    def _taught(self, text: bytes, places: list[Place]) -> dict[int, list[Hit]]:
+        """Learn what stands in slots, and return where: by the start of the string it is in."""
+        taught = {}
+        before, row = "", None  # the last word of a command, and the array it is in
+        for place in places:
+            span, slot = place.span, place.slot
+            if slot is None:
+                continue
+            if text[span.start] == ord('"'):
+                said = secrets.string(text, span).text
+                hits = list(_in_slot(place, said, before if span.path[:-1] == row else ""))
+                if slot is Slot.WORDS:
+                    before, row = said, span.path[:-1]
+            else:
+                hits = list(
+                    _in_number(place, text[span.start : span.end].decode("ascii", "replace"))
+                )
+            self._vault.learn(hits, is_named=is_credential(place.name))
+            taught[span.start] = hits
+        return taught
+
+    def _cleared(self, raw: bytes, place: Place, hits: list[Hit]) -> str | None:
+        """Return what stands between a string's quotes without secrets, or None if it has none."""
+        is_shown = bool(self._patterns) or self._shows(raw)
+        if not (is_shown or hits or place.slot is Slot.BASE64):
+            return None
+        spelled = raw.decode("utf-8", "surrogateescape")
+        reading = unescape(spelled)
+        if place.slot is Slot.BASE64:
+            return self._encoded(reading.text)
+        found = self._found(reading.text) if is_shown else []
+        return self._replace(spelled, reading, hits + found)
+
+    def _encoded(self, encoded: str) -> str | None:
+        """Return base64 of the same text without its secrets, or None if it has none."""
+        try:
+            data = base64.b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
+            return None
+        raw = data.decode("utf-8", "surrogateescape")
+        new = self._replace(raw, verbatim(raw), self._found(raw))
+        return new and base64.b64encode(new.encode("utf-8", "surrogateescape")).decode("ascii")
+
+    # Strings
+
+    def _found(self, text: str) -> list[Hit]:
+        """Return the secrets in a text, and those in JSON that it quotes, to any depth."""
+        hits = [*self._vault.found(text), *shaped(text)]
+        for pattern in self._patterns:
+            hits += matched(pattern, text)
+        inner = unescape(text)
+        if inner.text != text:
+            hits += [
+                Hit(inner.origin(start), inner.origin(end), secret)
+                for start, end, secret, _ in self._found(inner.text)
+            ]
+        return hits
+
+    def _replace(self, raw: str, reading: Reading, hits: Iterable[Hit]) -> str | None:
+        """Return `raw` with the hits in its reading replaced, or None if there are none."""
+        parts: list[str] = []
+        done = 0
+        for start, end, secret in apart(reading.text, hits):
+            begin = reading.origin(start)
+            parts += (raw[done:begin], self._placeholder(secret))
+            done = reading.origin(end)
+        return "".join([*parts, raw[done:]]) if parts else None
+
+    def _placeholder(self, secret: str) -> str:
+        self.replaced += 1
+        return f"[redacted:{self._vault.number(secret)}]"
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(
+            f"`{pattern}` is no regular expression ({error})", where="--redact",
+            fix="correct it, or escape what is meant literally",
+        ) from error  # fmt: skip
+
+
+_FINDERS: dict[Slot | None, Callable[[str], Iterator[Hit]]] = {
+    Slot.WHOLE: whole,
+    Slot.URL: in_url,
+    Slot.LINK: in_link,
+}
+
+
+def _in_slot(place: Place, text: str, before: str) -> Iterator[Hit]:
+    """Yield what is secret in a string because of where it stands."""
+    if place.slot in _FINDERS:
+        yield from _FINDERS[place.slot](text)
+    elif place.slot is Slot.WORDS:
+        yield from in_words(text, before)
+    elif place.slot is Slot.NAMED and is_telling(place.name):
+        yield from (hit._replace(is_named=True) for hit in whole(text))
+
+
+def _in_number(place: Place, spelling: str) -> Iterator[Hit]:
+    """Yield a number in the slot of a credential; 0 is what such a number is hidden by."""
+    is_hidden = spelling in ("0", "true", "false", "null")
+    if place.slot is Slot.WHOLE and is_credential(place.name) and not is_hidden:
+        yield Hit(0, len(spelling), spelling)

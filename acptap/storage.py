@@ -1,0 +1,227 @@
+"""Cassettes on disk: where they go, how they are appended, how they are read back."""
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+from acptap.cassette import Entry, decode_entry, decode_header, unit_of
+from acptap.errors import CassetteMissing, NotACassette, NothingToPlay, UsageError
+from acptap.wire import jsontext
+
+MODE = 0o600
+"""Conversations are private."""
+
+
+def default_path(now: datetime, pid: int, environ: Mapping[str, str]) -> Path:
+    """Return where a recording goes when nobody named a file.
+
+    That is `./cassettes` if there is such a folder, else the user's state folder (XDG);
+    `ACPTAP_CASSETTES` overrides both. The state folder is made if it is missing.
+
+    Raises:
+        OSError: The state folder can't be made.
+        RuntimeError: The user has no home.
+    """
+    named = environ.get("ACPTAP_CASSETTES")
+    here = Path("cassettes")
+    if named:
+        folder = Path(named)
+    elif here.is_dir():
+        folder = here
+    else:
+        state = environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+        folder = Path(state) / "acptap"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / default_name(now, pid)
+
+
+def default_name(now: datetime, pid: int) -> str:
+    """Return a file name that sorts by time and is unique among processes."""
+    return f"{now:%Y%m%dT%H%M%SZ}-{pid}.jsonl"
+
+
+class Tape:
+    """A cassette being recorded: appended to, one write for each read of the wire.
+
+    Attributes:
+        path: The file. It may have another name than was asked for; nothing is overwritten.
+    """
+
+    def __init__(self, path: Path, fd: int) -> None:
+        self.path = path
+        self._fd = fd
+
+    @classmethod
+    def create(cls, path: Path, *, overwrite: bool = False) -> Self:
+        """Make the file.
+
+        Args:
+            path: Where. If a file is there already, `name-2.jsonl` and so on are tried.
+            overwrite: Replace a file that is there, in one step, once the new one is made.
+
+        Raises:
+            UsageError: The file can't be made there.
+        """
+        try:
+            if path.is_dir():
+                raise UsageError(
+                    "this is a folder", where=str(path), fix="name a file in it with --cassette"
+                )
+            return cls(path, _replace(path)) if overwrite else cls(*_first_free(path))
+        except FileNotFoundError:
+            raise UsageError(
+                "the folder does not exist", where=str(path.parent),
+                fix="make it, or name another place with --cassette",
+            ) from None  # fmt: skip
+        except OSError as error:
+            raise UsageError(
+                f"the cassette can't be written ({error.strerror})", where=str(path),
+                fix="name another place with --cassette",
+            ) from error  # fmt: skip
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines. What is written survives a kill of this process.
+
+        Raises:
+            OSError: The disk is full, or gone. Part of the lines may be written.
+        """
+        rest = memoryview(lines)
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+    def discard(self) -> None:
+        """Close the file and remove it: nothing was recorded."""
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+
+def _open_new(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, MODE)
+
+
+def _replace(path: Path) -> int:
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fd = _open_new(fresh)
+    try:
+        fresh.replace(path)
+    except OSError:
+        os.close(fd)
+        fresh.unlink()
+        raise
+    return fd
+
+
+def _first_free(path: Path) -> tuple[Path, int]:
+    number, candidate = 1, path
+    while True:
+        try:
+            return candidate, _open_new(candidate)
+        except FileExistsError:
+            number += 1
+            candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+class Recording:
+    """A cassette on disk, read line by line; payloads can be fetched again by their place.
+
+    Attributes:
+        name: The file's name as the user wrote it.
+        header: The first line.
+        torn: The number of a last line that was cut off by a crash and is left out, or None.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a cassette and read its header.
+
+        Raises:
+            CassetteMissing: There is no such file, or it can't be read.
+            NotACassette: Its first line is no header.
+            NewerFormat: It was written by a newer acptap.
+        """
+        self.name = str(path)
+        self.torn: int | None = None
+        try:
+            self._file = path.open("rb")
+        except OSError as error:
+            raise CassetteMissing(
+                f"the cassette can't be read ({error.strerror})", where=self.name,
+                fix="check the path, or record one with `acptap proxy`",
+            ) from error  # fmt: skip
+        try:
+            first = self._file.readline()
+            if not first:
+                raise NotACassette(
+                    "the file is empty", where=self.name, fix="record again with `acptap proxy`"
+                )
+            self.header = decode_header(first, self.name)
+        except BaseException:
+            self._file.close()
+            raise
+        self._start = len(first)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield the entries in order.
+
+        Raises:
+            DamagedCassette: A line that is not the last is no entry.
+        """
+        for number, offset, line in self.lines():
+            yield decode_entry(line, number, offset, self.name)
+
+    def lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield number, offset and text of each whole line behind the header.
+
+        An editor may leave the last line without its LF; what a crash left there is no JSON.
+        """
+        self.torn = None
+        number, offset = 1, self._start
+        while True:
+            self._file.seek(offset)
+            line = self._file.readline()
+            if not line:
+                return
+            number += 1
+            if not line.endswith(b"\n") and not _is_whole(line):
+                self.torn = number
+                return
+            yield number, offset, line.removesuffix(b"\n")
+            offset += len(line)
+
+    def fetch(self, offset: int) -> bytes:
+        """Return the unit of the entry whose line starts at `offset`, as it was on the wire."""
+        self._file.seek(offset)
+        line = self._file.readline()
+        entry = decode_entry(line.rstrip(b"\n"), 0, offset, self.name)
+        return unit_of(entry.key, entry.payload)
+
+    def require_entries(self) -> None:
+        """Refuse a cassette without a single entry.
+
+        Raises:
+            NothingToPlay: It has none.
+        """
+        if next(iter(self.lines()), None) is None:
+            raise NothingToPlay(
+                "the cassette holds no conversation", where=self.name,
+                fix="record again with `acptap proxy`",
+            )  # fmt: skip
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        jsontext.parse(line)
+    except ValueError:
+        return False
+    return True
