@@ -6,7 +6,7 @@ from acptap.acp import v2
 from acptap.acp.work import Work
 from acptap.session import Basis, Session, SessionState
 from acptap.wire import jsontext
-from tests.test_conversation import play
+from tests.acp.test_conversation import play
 
 OPEN = """\
 C> 0 initialize {"protocolVersion":2}

@@ -5,7 +5,7 @@ import pytest
 from acptap.acp import v1
 from acptap.acp.work import Work
 from acptap.session import Basis, Session, SessionState, Transition
-from tests.test_conversation import play
+from tests.acp.test_conversation import play
 
 OPEN = """\
 C> 0 initialize {"protocolVersion":1}

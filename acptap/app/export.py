@@ -1,0 +1,42 @@
+"""Rows as JSON lines, for programs."""
+
+from acptap.timeline.printable import visible_json
+from acptap.timeline.reading import Kind
+from acptap.timeline.rows import Row
+from acptap.wire.jsontext import dump
+
+_NO_JSON = frozenset({Kind.NOISE, Kind.PIECE, Kind.STDERR, Kind.EVENT})
+
+
+def json_line(row: Row) -> str:
+    """Return a row as a JSON object on one line; its members are always the same.
+
+    A message is spliced in as the peer spelled it. Characters that could act on a terminal are
+    written as JSON escapes, so the value is the same.
+    """
+    reading, track = row.reading, row.track
+    front: dict[str, object] = {
+        "number": row.entry.number,
+        "at": row.at,
+        "from": row.side.value,
+        "kind": reading.kind.value,
+        "method": reading.method,
+        "update": reading.update,
+        "id": reading.id,
+        "session": row.sessions[0] if row.sessions else None,
+        "label": None if track is None else track.label,
+        "state": None if row.state is None else row.state.value,
+        "transitions": [move.as_json(None) for move in row.moves],
+        "notes": [note.as_json() for note in row.notes],
+        "gist": row.gist,
+    }
+    text = dump(front)[:-1] + b',"payload":' + _payload(row) + b"}"
+    return visible_json(text.decode())
+
+
+def _payload(row: Row) -> bytes:
+    if row.entry.key is None:
+        return b"null"
+    if row.reading.kind in _NO_JSON:
+        return dump(row.entry.unit().decode("utf-8", "backslashreplace"))
+    return row.entry.reading()

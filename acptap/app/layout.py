@@ -1,0 +1,282 @@
+"""How a timeline looks: rows and the header block as pieces of text, each with a style's name."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from acptap.cassette import Header
+from acptap.jsonrpc import Side
+from acptap.notes import Note, Severity
+from acptap.session import SessionState, Transition
+from acptap.timeline.gists import brief
+from acptap.timeline.printable import cells, cut, visible
+from acptap.timeline.reading import Kind
+from acptap.timeline.rows import LANES, Mark, Row, Timeline, Track
+
+Pieces = list[tuple[str, str]]
+"""Text and the name of its style, from left to right."""
+
+_SHOWN_NOTES = 3
+_SHOWN_SESSIONS = 20
+_DETAIL = 60
+_SLOW = 0.1
+"""Seconds from which on it is told how long an answer took."""
+_COLUMN = 9
+_HUES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The signs that are drawn.
+
+    Attributes:
+        arrows: From the client, and from the agent.
+        still: In place of the arrow, where nothing is sent.
+        lanes: A lane by the session's state.
+        moved: A lane whose state has just changed; empty to show the new state.
+        empty: A lane without a session, and the label of no session.
+        becomes: Before the state that a session came to.
+        graves: Before and behind a note, by its severity.
+        times: Before the number of entries in a run.
+        cut: Behind text that did not fit.
+        margin: Before each line of the header block.
+    """
+
+    arrows: dict[Side, str]
+    still: str
+    lanes: dict[SessionState, str]
+    moved: str
+    empty: str
+    becomes: str
+    graves: dict[Severity, tuple[str, str]]
+    times: str
+    cut: str
+    margin: str
+
+
+_S = SessionState
+PLAIN = Glyphs(
+    arrows={Side.CLIENT: "->", Side.AGENT: "<-"},
+    still="--",
+    lanes={_S.IDLE: ".", _S.RUNNING: "R", _S.REQUIRES_ACTION: "A", _S.UNKNOWN: "?",
+           _S.OTHER: "O", _S.NONE: "N", _S.CLOSED: "x"},
+    graves={grave: (f"[{grave.value} ", "]") for grave in Severity},
+    moved="", empty="-", becomes="=>", times="x", cut="...", margin="# ",
+)  # fmt: skip
+RICH = Glyphs(
+    arrows={Side.CLIENT: "→", Side.AGENT: "←"},
+    still="·",
+    lanes={_S.IDLE: "│", _S.RUNNING: "┃", _S.REQUIRES_ACTION: "┋", _S.UNKNOWN: "┊",
+           _S.OTHER: "┊", _S.NONE: "┊", _S.CLOSED: " "},
+    graves={Severity.VIOLATION: ("✖ ", ""), Severity.WARNING: ("▲ ", ""),
+            Severity.NOTE: ("• ", "")},
+    moved="●", empty=" ", becomes="●", times="\N{MULTIPLICATION SIGN}", cut="…", margin="",
+)  # fmt: skip
+
+TONES = {
+    # what a row is: the styles of its name and of its gist
+    "session/prompt": ("prompt", "prompt"),
+    "session/cancel": ("ask", "ask"),
+    "agent_message": ("speech", "speech"),
+    "agent_message_chunk": ("speech", "speech"),
+    "agent_thought": ("thought", "thought"),
+    "agent_thought_chunk": ("thought", "thought"),
+    "tool_call": ("tool", "speech"),
+    "tool_call_update": ("tool", "speech"),
+    "session/request_permission": ("ask", "ask"),
+    "elicitation/create": ("ask", "ask"),
+    Kind.STDERR: ("stderr", "quiet"),
+    Kind.NOISE: ("noise", "noise"),
+    Kind.MALFORMED: ("error", "speech"),
+    Kind.EVENT: ("event", "event"),
+}
+_QUIET = ("quiet", "quiet")
+_CALL = ("call", "speech")
+
+
+class Layout:
+    """Lays out one timeline.
+
+    Args:
+        glyphs: What to draw with.
+        width: Columns of the terminal; None if lines may have any length.
+
+    Attributes:
+        width: The same; may be changed at any time.
+    """
+
+    def __init__(self, glyphs: Glyphs, width: int | None) -> None:
+        self.width = width
+        self._glyphs = glyphs
+        self._lanes = 1
+        self._digits = _COLUMN
+
+    def fit(self, timeline: Timeline) -> None:
+        """Make the columns as wide as a whole timeline needs them."""
+        self._lanes = max(1, min(LANES, len(timeline.tracks)))
+        self._digits = max(_COLUMN, len(f"{timeline.end:.3f}"))
+
+    # Rows
+
+    def row(self, row: Row, tracks: dict[str, Track]) -> Pieces:
+        """Return a row's line."""
+        pieces = self._front(row)
+        middle, tail = self._middle(row), list(self._tail(row, tracks))
+        if self.width is None:
+            return [*pieces, *middle, *tail]
+        room = self.width - _length(pieces)
+        if room < 0:
+            return self._fitted(pieces, self.width)
+        tail = self._fitted(tail, max(room // 2, room - _length(middle)))
+        return [*pieces, *self._fitted(middle, room - _length(tail)), *tail]
+
+    def _front(self, row: Row) -> Pieces:
+        glyphs, side = self._glyphs, row.side
+        band = [self._lane(mark) for mark in row.band]
+        band += [(glyphs.empty, "quiet")] * (self._lanes - len(band))
+        label = row.track.label if row.track else glyphs.empty
+        sent = row.reading.kind not in (Kind.STDERR, Kind.EVENT)
+        arrow = glyphs.arrows[side] if sent else glyphs.still
+        return [
+            (f"{row.at:{self._digits}.3f} ", "time"),
+            *band,
+            (f" {label:>3} ", self._hue(row.track)),
+            (f"{side.value:>6} {arrow} ", side.value),
+        ]
+
+    def _lane(self, mark: Mark) -> tuple[str, str]:
+        sign = (mark.moved and self._glyphs.moved) or self._glyphs.lanes[mark.state]
+        return sign, mark.state.value
+
+    def _hue(self, track: Track | None) -> str:
+        return "quiet" if track is None else f"hue{int(track.label[1:]) % _HUES}"
+
+    def _middle(self, row: Row) -> Pieces:
+        name, gist = self._tone(row)
+        pieces = [(visible(row.reading.what)[:_DETAIL], name)]
+        if row.count > 1:
+            times = f" {self._glyphs.times}{row.count}"
+            pieces.append((f"{times} to {row.until:.3f}", "quiet"))
+        if row.gist and not _is_told_by_moves(row):
+            pieces.append((f" {row.gist}", gist))
+        return pieces
+
+    def _tone(self, row: Row) -> tuple[str, str]:
+        reading = row.reading
+        if reading.failed:
+            return "error", "error"
+        name = reading.update or reading.method or ""
+        if reading.kind is Kind.RESPONSE:
+            return TONES.get(name, _CALL)[0], "speech"
+        quiet = _QUIET if reading.update else _CALL
+        return TONES.get(name) or TONES.get(reading.kind.value) or quiet
+
+    def _tail(self, row: Row, tracks: dict[str, Track]) -> Iterator[tuple[str, str]]:
+        if row.reading.took is not None and row.reading.took >= _SLOW:
+            yield f" in {row.reading.took:.3f} s", "quiet"
+        for move in row.moves[:_SHOWN_NOTES]:
+            yield f" {self._glyphs.becomes} {_came_to(move, row, tracks)}", move.after.value
+        for note in row.notes[:_SHOWN_NOTES]:
+            before, behind = self._glyphs.graves[note.severity]
+            yield f" {before}{_told(note, tracks)}{behind}", note.severity.value
+        more = len(row.notes) - _SHOWN_NOTES
+        if more > 0:
+            yield f" and {more} more notes", "quiet"
+
+    def _fitted(self, pieces: Pieces, room: int) -> Pieces:
+        """Return as much of the pieces as fits."""
+        fitted = []
+        for text, style in pieces:
+            shown = cut(text, room, self._glyphs.cut)
+            fitted.append((shown, style))
+            room -= cells(shown)
+            if shown != text:
+                break
+        return fitted
+
+    # The header block
+
+    def header(self, header: Header, timeline: Timeline, name: str) -> Iterator[Pieces]:
+        """Return the lines that say what the cassette is and how it ended."""
+        yield self._line("cassette", [(visible(name), "prompt")])
+        version = visible(timeline.reader.version) or "(version not settled)"
+        protocol = f"{_shown(header.protocol)} {version} over {_shown(header.transport)}"
+        yield self._line("protocol", [(protocol, "speech")])
+        agent = visible(timeline.reader.agent)
+        command = [(_command(header.upstream), "speech")]
+        yield self._line("agent", [*command, (f"  {agent}", "quiet")] if agent else command)
+        length = f", {timeline.end:.3f} s, {timeline.entries} entries"
+        recorded = [(_shown(header.recorded_at) + length, "speech")]
+        yield self._line("recorded", [*recorded, (f"  {_shown(header.generator)}", "quiet")])
+        yield from self._sessions(timeline)
+        yield self._line("notes", list(_counts(timeline)))
+
+    def _sessions(self, timeline: Timeline) -> Iterator[Pieces]:
+        tracks = list(timeline.tracks.values())
+        if not tracks:
+            yield self._line("sessions", [("none", "speech")])
+        shown = tracks[:_SHOWN_SESSIONS]
+        for track in shown:
+            label = (f"{track.label:<4}", self._hue(track))
+            state = (f"  {_lasting(track, timeline.end)}", track.state.value)
+            title = "sessions" if track is shown[0] else ""
+            yield self._line(title, [label, (track.id, "speech"), state])
+        if len(tracks) > len(shown):
+            yield self._line("", [(f"and {len(tracks) - len(shown)} more", "quiet")])
+
+    def _line(self, title: str, pieces: Pieces) -> Pieces:
+        line = [(f"{self._glyphs.margin}{title:<{_COLUMN}} ", "quiet"), *pieces]
+        return line if self.width is None else self._fitted(line, self.width)
+
+
+def _length(pieces: Pieces) -> int:
+    return sum(cells(text) for text, _ in pieces)
+
+
+def _is_told_by_moves(row: Row) -> bool:
+    return row.reading.update == "state_update" and bool(row.moves)
+
+
+def _came_to(move: Transition, row: Row, tracks: dict[str, Track]) -> str:
+    whose = "" if row.sessions[:1] == (move.session,) else f"{tracks[move.session].label} "
+    again = " again" if move.repeat else ""
+    name = f" {visible(move.name)}" if move.name else ""
+    told = move.reason is None or (move.reason in row.gist and not _is_told_by_moves(row))
+    reason = "" if told else f" ({visible(str(move.reason))})"
+    return f"{whose}{move.after.value}{name}{again}{reason}"
+
+
+def _told(note: Note, tracks: dict[str, Track]) -> str:
+    detail = dict(note.detail)
+    session = detail.get("session")
+    if isinstance(session, str) and session in tracks:
+        detail["session"] = tracks[session].label
+    pairs = "".join(f" {name}={brief(detail[name])[:_DETAIL]}" for name in detail)
+    return visible(note.rule + pairs)
+
+
+def _shown(value: object) -> str:
+    return visible(value if isinstance(value, str) else brief(value)) if value else "?"
+
+
+def _command(upstream: object) -> str:
+    if isinstance(upstream, list):
+        return visible(shlex.join(map(str, upstream)))
+    return _shown(upstream)
+
+
+def _lasting(track: Track, end: float) -> str:
+    if track.state is SessionState.IDLE:
+        return track.state.value
+    return f"{track.state.value} for {end - track.since:.3f} s"
+
+
+def _counts(timeline: Timeline) -> Iterator[tuple[str, str]]:
+    if not timeline.severities:
+        yield "none", "speech"
+    between = ""
+    for severity in Severity:
+        count = timeline.severities[severity]
+        if count:
+            yield f"{between}{count} {severity.value}{'s' * (count > 1)}", severity.value
+            between = ", "

@@ -1,0 +1,59 @@
+"""`acptap show`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from acptap.app.showing import ShowOptions, show_command
+
+_EPILOG = """\b
+In a row: seconds, the state of each session, the session, who, what.
+States in plain text: . idle, R running, A requires_action, ? unknown,
+O another one, N not known yet, x closed, - no session.
+
+\b
+--json writes an object a line, with these members always:
+  number       line in the cassette
+  at           seconds since the recording began
+  from         client or agent
+  kind         request, response, notification, batch, malformed,
+               noise, piece, stderr or event
+  method       the method; of a response, the one it answers; of an
+               event, its name
+  update       the update's name
+  id           the request id
+  session      the session's id, label its short name
+  state        the session's state from here on
+  transitions  changes of state: session, from, to, basis, reason
+  notes        rules met: rule, severity and particulars
+  gist         what it says, in one line
+  payload      the message, or the text if it is none
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("cassette", type=click.Path(path_type=Path))
+@click.option("-f", "--follow", is_flag=True,
+    help="Go on with what is appended, until the agent's exit. Waits for the file if need be.",
+)  # fmt: skip
+@click.option("--session", metavar="ID",
+    help="Only this session: its id, the beginning of its id, or its label (s1).",
+)  # fmt: skip
+@click.option("--kind", "kinds", multiple=True, metavar="KIND",
+    help="Only entries of this kind (see below), with a `state` change or a `note`, of a severity "
+    "(violation, warning), of failed answers (error), or of a method or update. May be repeated.",
+)  # fmt: skip
+@click.option("--grep", "pattern", metavar="RE",
+    help="Only entries in whose text or gist this regular expression occurs.",
+)  # fmt: skip
+@click.option("--expand", is_flag=True, help="A row for each chunk of a text.")
+@click.option("-n", "--tail", type=click.IntRange(min=0), metavar="N", help="Only the last N rows.")
+@click.option("--json", is_flag=True, help="Write JSON lines, one for each entry.")
+def show(cassette: Path, **chosen: Any) -> int:
+    """Show a cassette as a timeline.
+
+    A header says what was recorded and how it ended; below it each entry has a row. The chunks of
+    one message share a row, unless --kind, --grep, --expand or --json asks for single entries.
+    """
+    return show_command(cassette, ShowOptions(**chosen))

@@ -1,0 +1,292 @@
+"""Play a recorded connection to a live client, as the agent.
+
+The player is told what the client sends and returns what is to be sent to it. It knows neither time
+nor transport: the edge writes what was released, waits as long as it likes, and gives up a lane
+that waits for something the client does not send. Whatever comes in, every live request is
+answered, or listed by `waiting`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import assert_never
+
+from acptap.acp.methods import is_optional_notification
+from acptap.jsonrpc import Malformed, Notification, Request, RequestId, Response, Side
+from acptap.pairing import Ledger
+from acptap.replay import misses
+from acptap.replay.casting import Casting, Part, Read
+from acptap.replay.live import Call, messages, plain_id, spelled_id
+from acptap.replay.matching import Matcher
+from acptap.replay.progress import Progress
+from acptap.replay.release import Release, Waiting, refusal
+from acptap.replay.report import Differing, Miss, Report, describe
+from acptap.replay.script import Lane, Script, Step, StepKind
+from acptap.replay.transcript import text_of
+
+
+class Player:
+    """Plays one recorded connection once, to one live client.
+
+    Args:
+        script: The recorded connection. It is not changed.
+        read: Returns the bytes of a step's unit as they were on the wire, delimiter included.
+        matcher: Compares messages; by default at the level `method`.
+        delimiter: What stands behind acptap's own answers.
+
+    Attributes:
+        script: The recorded connection.
+        moved: The lanes in which the last unit that was received matched a step, with the time at
+            which that step was recorded: delays count from there.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        read: Read,
+        matcher: Matcher | None = None,
+        delimiter: bytes = b"\n",
+    ) -> None:
+        self.script = script
+        self.moved: dict[Lane, float] = {}
+        self._matcher = matcher or Matcher()
+        self._casting = Casting(script, read, self._matcher)
+        self._delimiter = delimiter
+        self._ids: dict[Step, bytes] = {}  # JSON text of the live ids, by recorded request
+        self._voice = self._casting.voice(self._ids)
+        self._open: dict[Progress, None] = {}  # lanes with unanswered live requests
+        self._asked: Ledger[Step] = Ledger()  # the agent's requests that wait for an answer
+        self._answered: dict[RequestId, Step] = {}  # and those that got one, the latest of an id
+        self._counts: Counter[tuple[str | None, str]] = Counter()
+        self._noted: Counter[str] = Counter()
+        self._said = Report(script.conn)
+        self._left = script.size
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything has been matched and played."""
+        return self._left == 0
+
+    def start(self) -> list[Release]:
+        """Return what the agent said before the client said anything."""
+        return self._go_on(lane for lane in self.script.lanes if lane.steps[0].side is Side.AGENT)
+
+    def receive(self, text: bytes) -> list[Release]:
+        """Take in one unit of the live client, and return what is to be sent now, in order.
+
+        Args:
+            text: The unit, with or without its line end: a message, a batch, or anything else.
+        """
+        self.moved.clear()
+        releases: list[Release] = []
+        for message, own_text in messages(text_of(text)):
+            match message:
+                case Request():
+                    releases += self._request(message, own_text)
+                case Notification():
+                    releases += self._notification(message)
+                case Response():
+                    releases += self._answer(message)
+                case Malformed(why=why):
+                    self._spare(StepKind.NOISE, f"a line that is no message ({why})")
+                case _:
+                    assert_never(message)
+        return releases
+
+    def waiting(self) -> list[Waiting]:
+        """Return the lanes in which live requests are open, and what each of them awaits."""
+        return [
+            Waiting(progress.lane, tuple(progress.open), tuple(progress.window()))
+            for progress in self._open
+        ]
+
+    def give_up(self, lane: Lane) -> list[Release]:
+        """Return errors for the live requests of a lane: what it waits for did not come."""
+        progress = self._casting.progress(lane)
+        if not progress.open:
+            return []
+        awaited = tuple(progress.window())
+        requests = tuple(progress.open)
+        what = f"{Waiting(lane, requests, awaited)}{', which did not come' * bool(awaited)}"
+        return self._fail(progress, misses.about(what, (awaited or requests)[0]))
+
+    def client_ended(self) -> list[Release]:
+        """Take in that the client sends no more, and return errors for what waits for more."""
+        releases: list[Release] = []
+        for waiting in self.waiting():
+            if waiting.awaited:
+                releases += self.give_up(waiting.lane)
+        return releases
+
+    def report(self) -> Report:
+        """Return what has become of the recording so far."""
+        unplayed = {
+            step.number
+            for lane in self.script.lanes
+            for step in self._casting.progress(lane).unplayed()
+        }
+        noted = [f"{what}{f', {n} times' * (n > 1)}" for what, n in self._noted.items()]
+        said = self._said
+        return Report(said.conn, [*said.unmatched], [*said.differing], sorted(unplayed), noted)
+
+    # What the client says
+
+    def _request(self, request: Request, text: bytes) -> list[Release]:
+        call, id_ = Call.of(request), spelled_id(request, text)
+        part = self._find(call)
+        if isinstance(part, Miss):
+            self._said.unmatched.append(part)
+            return [refusal(None, id_, part, self._delimiter)]
+        progress = self._casting.progress(part.step.home)
+        self._ids[part.step] = progress.open[part.step] = id_
+        self._open[progress] = None
+        self._casting.take(part, call)
+        return self._play(part)
+
+    def _notification(self, notification: Notification) -> list[Release]:
+        call = Call.of(notification)
+        if is_optional_notification(call.method):
+            self._spare(call.kind, f"{call.method} is not in the cassette", call.method)
+            return []
+        part = self._find(call)
+        if isinstance(part, Miss):
+            return self._contradict(self._lane_of(call), part)
+        self._casting.take(part, call)
+        return self._play(part)
+
+    def _answer(self, response: Response) -> list[Release]:
+        request = self._asked.settle(Side.AGENT, response.id)
+        if request is None:
+            return self._unasked(response)
+        self._answered[response.id] = request
+        recorded = request.answer
+        if recorded is None:
+            what = f"the cassette holds no answer to {describe(request)}"
+            return self._contradict(request.home, misses.about(what, request))
+        part = self._casting.compare_answer(request, recorded, response)
+        if self._matcher.refuses(part.difference):
+            what = f"another answer to {describe(request)} than the recorded one"
+            return self._contradict(request.home, misses.about(what, recorded, part.difference))
+        return self._play(part)
+
+    def _unasked(self, response: Response) -> list[Release]:
+        if response.id is None:
+            self._spare(StepKind.ANSWER, "an answer without an id is not in the cassette")
+            return []
+        if self._casting.take_spare(StepKind.ANSWER, id_=response.id):
+            return []
+        request = self._answered.get(response.id)
+        if request is not None:
+            what = f"a second answer to {describe(request)}"
+            return self._contradict(request.home, misses.about(what, request.answer or request))
+        spelled = plain_id(response.id).decode()[:100]
+        return self._contradict(None, Miss(f"an answer to no request (id {spelled})"))
+
+    def _find(self, call: Call) -> Part | Miss:
+        key = call.session, call.method
+        self._counts[key] += 1
+        lane = self._lane_of(call)
+        if lane is not None and (failure := self._casting.progress(lane).failure):
+            return Miss(f"{call.method} comes after the lane failed: {failure}")
+        part, refused = self._casting.find(call)
+        number = self._counts[key]
+        return part or misses.explain(
+            self.script, self._casting, call, number=number, refused=refused
+        )
+
+    def _lane_of(self, call: Call) -> Lane | None:
+        recorded = None if call.session is None else self._casting.recorded_session(call.session)
+        return None if recorded is None else self.script.sessions[recorded]
+
+    def _spare(self, kind: StepKind, what: str, method: str = "") -> None:
+        """Take in a message that may come or not; one too many is worth no more than a note."""
+        if not self._casting.take_spare(kind, method):
+            self._noted[what] += 1
+
+    # Failures
+
+    def _contradict(self, lane: Lane | None, miss: Miss) -> list[Release]:
+        """Take in what the recorded client did not say; what follows from it nobody knows."""
+        progress = None if lane is None else self._casting.progress(lane)
+        if progress is None:
+            self._said.unmatched.append(miss)
+            return []
+        return [] if progress.failure else self._fail(progress, miss)
+
+    def _fail(self, progress: Progress, miss: Miss) -> list[Release]:
+        self._said.unmatched.append(miss)
+        progress.failure = miss.what
+        ids = list(progress.open.values())
+        progress.open.clear()
+        self._open.pop(progress, None)
+        return [refusal(progress.lane, id_, miss, self._delimiter) for id_ in ids]
+
+    # Playing
+
+    def _play(self, part: Part) -> list[Release]:
+        """Take in that a live message plays a part, and return what may go now."""
+        step = part.step
+        if part.renaming is not self._voice.renaming:
+            self._casting.renaming = part.renaming
+            self._voice = self._casting.voice(self._ids)
+        if part.difference is not None:
+            difference = part.difference.shortened()
+            self._said.differing.append(Differing(step.number, describe(step), difference))
+        self.moved[step.home] = step.at
+        self._left -= not step.optional
+        released = self._casting.progress(step.home).match(step, self._is_ready)
+        tied = self.script.ties.get(step)
+        return self._go_on([] if tied is None else [tied], released)
+
+    def _go_on(self, lanes: Iterable[Lane], released: Iterable[Step] = ()) -> list[Release]:
+        """Return what is released, and what may go in some lanes and in those that open by it."""
+        todo, steps = list(lanes), list(released)
+        looked_at = 0
+        while todo or looked_at < len(steps):
+            for step in steps[looked_at:]:
+                if step in self.script.mints:
+                    todo += self._opened_by(step)
+            looked_at = len(steps)
+            if todo:
+                steps += self._casting.progress(todo.pop()).advance(self._is_ready)
+        steps.sort(key=lambda step: step.number)
+        return [self._release(step) for step in steps]
+
+    def _opened_by(self, step: Step) -> list[Lane]:
+        sessions = self.script.mints[step]
+        lanes = [self.script.sessions[id_] for id_ in sessions if id_ in self.script.sessions]
+        for lane in lanes:
+            self._casting.progress(lane).is_open = True
+        return lanes
+
+    def _is_ready(self, step: Step) -> bool:
+        """Return whether the client's requests that a step refers to have been matched."""
+        if step.refers is None and not step.parts:
+            return True  # nearly all of them
+        requests = (part.refers for part in step.messages)
+        return all(
+            self._casting.progress(request.home).has_played(request)
+            for request in requests
+            if request is not None and request.side is Side.CLIENT
+        )
+
+    def _release(self, step: Step) -> Release:
+        self._left -= 1
+        if step.kind is not StepKind.NOTIFICATION:
+            self._follow(step)
+        last = step.pieces[-1] if step.pieces else step
+        return Release(step.home, step.at, last.ends_read, step.number, step, self._voice)
+
+    def _follow(self, step: Step) -> None:
+        """Take in which requests a step of the agent opens and closes."""
+        for part in step.messages:
+            if part.kind is StepKind.REQUEST:
+                self._asked.open(Side.AGENT, part.id, part)
+            elif part.kind is StepKind.ANSWER and part.refers is not None:
+                self._close(part.refers)
+
+    def _close(self, request: Step) -> None:
+        progress = self._casting.progress(request.home)
+        progress.open.pop(request, None)
+        if not progress.open:
+            self._open.pop(progress, None)

@@ -1,0 +1,81 @@
+"""What a player has to say to the client, ready to be written when its time has come."""
+
+from dataclasses import dataclass
+
+from acptap.replay.report import Miss, describe
+from acptap.replay.script import Lane, Step
+from acptap.replay.voice import Voice
+from acptap.wire import jsontext
+
+UNMATCHED = -32001
+"""The error code of acptap's own answers."""
+
+
+@dataclass(slots=True, eq=False)
+class Release:
+    """Something to send to the client.
+
+    Attributes:
+        lane: The lane it comes from; None for an answer of acptap's own that belongs to none.
+        at: When it was recorded, in seconds; None for an answer of acptap's own.
+        ends_read: Whether the recorded read ended here. Up to here it is written at once.
+        number: The line of its entry in the cassette; None for an answer of acptap's own.
+        what: The step to spell, or the bytes of acptap's own answer.
+        voice: Spells the step.
+    """
+
+    lane: Lane | None
+    at: float | None
+    ends_read: bool
+    number: int | None
+    what: Step | bytes
+    voice: Voice | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The bytes to send, line end included. They are fetched anew whenever asked for."""
+        if isinstance(self.what, bytes):
+            return self.what
+        assert self.voice is not None
+        return self.voice.spell(self.what)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A lane with live requests that are not answered.
+
+    Attributes:
+        lane: The lane.
+        requests: The recorded requests that the live ones matched.
+        awaited: What the client would have to send next, in any order; empty if the recording
+            ends without an answer.
+    """
+
+    lane: Lane
+    requests: tuple[Step, ...]
+    awaited: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        asked = _named(self.requests)
+        if not self.awaited:
+            return f"{asked} is never answered in the cassette"
+        return f"{asked} waits for {_named(self.awaited)}"
+
+
+def refusal(lane: Lane | None, id_: bytes, miss: Miss, delimiter: bytes) -> Release:
+    """Return an error that acptap answers a live request with.
+
+    Args:
+        lane: The lane that failed, if one did.
+        id_: The JSON text of the request's id.
+        miss: What did not match.
+        delimiter: What stands behind the answer.
+    """
+    said = miss.as_json()
+    error = {"code": UNMATCHED, "message": f"acptap: {said.pop('what')}", "data": {"acptap": said}}
+    text = b'{"jsonrpc":"2.0","id":%b,"error":%b}%b' % (id_, jsontext.dump(error), delimiter)
+    return Release(lane, None, ends_read=True, number=None, what=text)
+
+
+def _named(steps: tuple[Step, ...]) -> str:
+    return " and ".join(f"{describe(step)} (line {step.number})" for step in steps)

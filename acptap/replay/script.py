@@ -1,0 +1,167 @@
+"""What one recorded connection holds, step by step, without its payloads.
+
+A `Step` is one unit of the wire (or, of a client's batch, one message): who sent it, what kind of
+message it is, and where its payload can be fetched. Steps stand in lanes; order binds inside a lane
+only. A script never changes while it is played, so any number of players may share one.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import assert_never
+
+from acptap.jsonrpc import RequestId, Side
+
+
+class StepKind(StrEnum):
+    """What a step is, by shape."""
+
+    REQUEST = "request"
+    NOTIFICATION = "notification"
+    ANSWER = "answer"
+    NOISE = "noise"
+    """No message: blank, not JSON, no JSON-RPC, or too long to be read."""
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """Steps whose order binds.
+
+    Attributes:
+        number: The lane's place among the lanes, by first step.
+        name: The session it is about, or the method of the request it is about, for people.
+        minted: Whether the session's id comes from an answer on this connection, so that the lane
+            opens when that answer has been played.
+        steps: Its steps, in the order they bind.
+    """
+
+    number: int
+    name: str
+    minted: bool = False
+    steps: list["Step"] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One unit of the recording, or one message of a batch that the client sent.
+
+    Attributes:
+        number: The line of its (first) entry in the cassette.
+        offset: Where that line starts in the file, in bytes.
+        at: When it passed, in seconds.
+        side: Who sent it.
+        kind: What it is.
+        method: Of a call, its method; of an answer, the method of the request. Calls inside
+            `proxy/successor` count as what they wrap.
+        id: Of a request or an answer, its id.
+        session: The session it belongs to, or None.
+        refers: Of an answer, the request it answers; of a call that quotes a request or an
+            elicitation, the request that is quoted.
+        answer: Of a request, the (first) answer to it.
+        lane: Where it stands. None only while the script is built.
+        place: Its index in `lane.steps`.
+        phase: Counts the windows of a lane: a run of client steps and the agent's steps after it
+            have the same phase.
+        member: Of a message in a client's batch, its index; else -1.
+        optional: A client's step that holds nothing up and need not come.
+        ends_read: Whether the recorded read ended with it, so that replay writes up to here.
+        redacted: Whether secrets were taken out of its payload.
+        parts: The messages of a batch that the agent sent, in order.
+        pieces: The further entries of a unit that was too long to be written whole.
+    """
+
+    number: int
+    offset: int
+    at: float
+    side: Side
+    kind: StepKind = StepKind.NOISE
+    method: str = ""
+    id: RequestId = None
+    session: str | None = None
+    refers: "Step | None" = None
+    answer: "Step | None" = None
+    lane: Lane | None = None
+    place: int = -1
+    phase: int = 0
+    member: int = -1
+    optional: bool = False
+    ends_read: bool = True
+    redacted: bool = False
+    parts: tuple["Step", ...] = ()
+    pieces: tuple["Step", ...] = ()
+
+    @property
+    def messages(self) -> tuple["Step", ...]:
+        """The messages it holds: itself, or the members of the agent's batch."""
+        return self.parts or (self,)
+
+    @property
+    def home(self) -> Lane:
+        """The lane it stands in."""
+        assert self.lane is not None, "the script is not laid out yet"
+        return self.lane
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the agent's side ended in the recording.
+
+    Attributes:
+        before_client: The agent's end or exit came before the client closed its side, so the end
+            is part of what the agent did, and is played.
+        code: The exit code, if the process was seen to exit.
+        signal: The name of the signal that ended it, if one did.
+    """
+
+    before_client: bool = False
+    code: int | None = None
+    signal: str | None = None
+
+
+@dataclass(slots=True)
+class Script:
+    """A recorded connection, ready to be played.
+
+    Attributes:
+        conn: The number of the recorded connection, from 1.
+        lanes: All lanes, by first step.
+        sessions: The lane of each session.
+        chosen: The sessions whose ids the client brought along (load, resume, delete ...), in
+            recorded order; a live client may bring others.
+        methods: The methods of all calls of the client.
+        calls: The calls of the client that belong to no session and must come, by kind and
+            method, in recorded order.
+        spare: How many of the client's optional messages there are of a kind (`spare_key`).
+        mints: For an agent's answer that names new sessions: their ids.
+        ties: For a client's request that is answered in a batch of another lane: that lane.
+        uses: What the agent did that a client must be able to do (keys of `capabilities.NEEDS`),
+            with the line it did it in first.
+        size: How many steps there are to play, optional ones not counted.
+        ending: How the agent's side ended.
+    """
+
+    conn: int = 1
+    lanes: list[Lane] = field(default_factory=list)
+    sessions: dict[str, Lane] = field(default_factory=dict)
+    chosen: list[str] = field(default_factory=list)
+    methods: set[str] = field(default_factory=set)
+    calls: dict[tuple[StepKind, str], list[Step]] = field(default_factory=dict)
+    spare: Counter[object] = field(default_factory=Counter)
+    mints: dict[Step, tuple[str, ...]] = field(default_factory=dict)
+    ties: dict[Step, Lane] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    ending: Ending = Ending()
+
+
+def spare_key(kind: StepKind, method: str, id_: RequestId) -> object:
+    """Return what optional messages of a client are told apart by."""
+    match kind:
+        case StepKind.ANSWER:
+            return kind, id_
+        case StepKind.NOISE:
+            return kind
+        case StepKind.REQUEST | StepKind.NOTIFICATION:
+            return kind, method
+        case _:
+            assert_never(kind)

@@ -1,0 +1,88 @@
+"""The built-in conversation, and that a broken cassette does not pass for it."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from acptap.app import demonstrating
+from acptap.storage import Recording
+
+SAMPLE = 12
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "acptap", "demo", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_demo_records_replays_and_shows(tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    done = run("--keep", str(kept))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "It heard the same, byte for byte." in done.stdout
+    for word in ("session/prompt", "session/request_permission", "cancelled", "demo-1"):
+        assert word in done.stdout
+    with Recording(kept) as recording:
+        assert [entry.front.get("code") for entry in recording][-1] == 0
+
+
+def test_demo_says_where_it_cannot_leave_the_cassette(tmp_path):
+    done = run("--keep", str(tmp_path / "nowhere" / "kept.jsonl"))
+    assert done.returncode == 2
+    assert "the cassette can't be left there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    cassette = tmp_path_factory.mktemp("demo") / "demo.jsonl"
+    return cassette, demonstrating.record(cassette)
+
+
+def payload_bytes(cassette):
+    """Return the place of every byte of every message in the file."""
+    with Recording(cassette) as recording:
+        for entry in recording:
+            if entry.key == "msg":
+                end = cassette.read_bytes().index(b"\n", entry.offset)
+                yield from range(end - 1 - len(entry.payload), end - 1)
+
+
+def heard_of(cassette):
+    """Return what the client hears, or why the replay fails."""
+    try:
+        return demonstrating.replay(cassette)
+    except demonstrating.StepFailed as error:
+        return str(error)
+
+
+def test_any_broken_byte_of_a_message_makes_it_fail(recorded, tmp_path):
+    cassette, heard = recorded
+    places = random.Random(0).sample(sorted(payload_bytes(cassette)), SAMPLE)
+    for place in places:
+        broken = bytearray(cassette.read_bytes())
+        broken[place] ^= 0x01
+        copy = tmp_path / "broken.jsonl"
+        copy.write_bytes(broken)
+        assert heard_of(copy) != heard
+
+
+def test_the_unbroken_cassette_replays(recorded):
+    cassette, heard = recorded
+    assert demonstrating.replay(cassette) == heard
+
+
+def test_demo_exits_1_if_the_conversations_differ(monkeypatch):
+    monkeypatch.setattr(demonstrating, "replay", lambda _: b"something else")
+    assert demonstrating.demonstrate(None, lambda _: None) == 1
+
+
+def test_a_step_that_fails_is_named(tmp_path):
+    with pytest.raises(
+        demonstrating.StepFailed, match=r"acptap replay: exit code 1.*can.t be read"
+    ):
+        demonstrating.replay(tmp_path / "nothing.jsonl")
+    with pytest.raises(demonstrating.StepFailed, match="acptap show: exit code 2"):
+        demonstrating._show(tmp_path / "nothing.jsonl")
