@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from acptap.cassette import Entry, decode_entry, decode_header, unit_of
+from acptap.cassette import Entry, decode_entry, decode_header, migrate, unit_of
 from acptap.errors import CassetteMissing, NotACassette, NothingToPlay, UsageError
 from acptap.wire import jsontext
 
@@ -178,7 +178,8 @@ class Recording:
             DamagedCassette: A line that is not the last is no entry.
         """
         for number, offset, line in self.lines():
-            yield decode_entry(line, number, offset, self.name)
+            entry = decode_entry(line, number, offset, self.name)
+            yield migrate(entry, self.header.format)
 
     def lines(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield number, offset and text of each whole line behind the header.

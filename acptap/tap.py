@@ -6,7 +6,8 @@ of state, a rule met) is written beside it.
 
 from collections.abc import Iterable
 
-from acptap.acp.conversation import Conversation, Observation
+from acptap.acp.conversation import Conversation
+from acptap.acp.observation import Observation
 from acptap.acp.rules import note
 from acptap.cassette import (
     NOTHING,

@@ -716,3 +716,10 @@ def test_a_line_is_an_entry_or_damaged(line):
     assert entry.side in Side
     assert entry.key in (None, "msg", "text", "b64")
     assert isinstance(entry.unit(), bytes)
+
+
+def test_an_entry_of_an_older_format_is_lifted_step_by_step(monkeypatch):
+    monkeypatch.setitem(cassette.MIGRATIONS, -1, lambda front: front | {"a": 1})
+    monkeypatch.setitem(cassette.MIGRATIONS, 0, lambda front: front | {"b": front["a"]})
+    entry = cassette.decode_entry(b'{"at":1,"from":"agent"}', 2, 0, "c")
+    assert cassette.migrate(entry, -1).front == {"at": 1, "from": "agent", "a": 1, "b": 1}

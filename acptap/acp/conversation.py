@@ -6,45 +6,18 @@ from typing import assert_never
 from acptap import jsonrpc
 from acptap.acp import v1, v2
 from acptap.acp.methods import METHODS, Method, Scope, Status, is_optional_notification, unwrap
+from acptap.acp.observation import Observation, session_of
 from acptap.acp.rules import note
 from acptap.acp.updates import UPDATES, UpdateKind
 from acptap.acp.work import ASKS, COUNTED, LOAD, PROMPT, Work
 from acptap.jsonrpc import Malformed, Message, Notification, Request, RequestId, Response, Side
 from acptap.notes import Note
 from acptap.pairing import Ledger
-from acptap.session import ACTIVE, OVER, Basis, Session, SessionState, Transition
+from acptap.session import ACTIVE, OVER, Basis, Session, SessionState
 
 V1, V2 = 1, 2
 RESUME = "session/resume"
 _CLOSING = frozenset({"session/close", "session/archive"})
-
-
-class Observation:
-    """What one message means.
-
-    Attributes:
-        session: The session it belongs to, or None for the connection.
-        method: Its method; of a response, that of the request it answers, if there is one.
-        transitions: Changes of state, usually none.
-        notes: Rules met, usually none.
-    """
-
-    __slots__ = ("method", "notes", "session", "transitions")
-
-    def __init__(self) -> None:
-        self.session: str | None = None
-        self.method: str | None = None
-        self.transitions: tuple[Transition, ...] = ()
-        self.notes: tuple[Note, ...] = ()
-
-    def note(self, rule: str, **detail: object) -> None:
-        """Add a note on a rule of the table."""
-        self.notes = (*self.notes, note(rule, **detail))
-
-    def move(self, transition: Transition | None) -> None:
-        """Add a transition, if there is one."""
-        if transition is not None:
-            self.transitions = (*self.transitions, transition)
 
 
 @dataclass(slots=True)
@@ -315,12 +288,6 @@ class Conversation:
     def _check_cancelled(self, seen: Observation, reason: str | None) -> None:
         if reason != "cancelled":
             seen.note("acp/not-cancelled", reason=reason)
-
-
-def session_of(params: object) -> str | None:
-    """Return the session that a call's params name: a string in `sessionId`, for any method."""
-    id_ = params.get("sessionId") if isinstance(params, dict) else None
-    return id_ if isinstance(id_, str) else None
 
 
 def _spelled(id_: RequestId) -> dict[str, object]:

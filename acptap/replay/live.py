@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from acptap.acp import methods
-from acptap.acp.conversation import session_of
+from acptap.acp.observation import session_of
 from acptap.jsonrpc import Malformed, Message, Notification, NumberText, Request, RequestId, read
 from acptap.replay.script import StepKind
 from acptap.wire import jsontext, spans

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from acptap.acp import methods
-from acptap.acp.conversation import session_of
 from acptap.acp.methods import METHODS, Scope
+from acptap.acp.observation import session_of
 from acptap.cassette import Entry
 from acptap.jsonrpc import (
     Malformed,

@@ -1,104 +1,21 @@
-"""The cassette, format 1: one JSON header line, then one JSON line for each unit or event.
-
-A unit is what the transport delimits: on stdio a line with its line end. It stands last in its
-entry, under one of three keys that say how it is stored, not what it is:
-
-* `msg`: the peer's own JSON text, spliced in byte for byte, when the unit is *plain*;
-* `text`: the whole unit, delimiters included, as a JSON string;
-* `b64`: the same in base64, when it isn't UTF-8.
-
-No annotation uses these three names at any depth, so in a line that starts with `{"at":` the
-payload is found without parsing: it is what follows the first of them.
-"""
+"""Entries, read back: a line is cut into its front and its payload, and no further than asked."""
 
 import base64
 import binascii
-import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable
 
-from acptap.errors import DamagedCassette, NewerFormat, NotACassette
+from acptap.cassette.header import FORMAT
+from acptap.errors import DamagedCassette
 from acptap.jsonrpc import Side
-from acptap.notes import Note
-from acptap.session import Transition
 from acptap.wire import jsontext, spans
-from acptap.wire.jsontext import dump
-
-FORMAT = 1
-ANNOTATIONS = 1
-"""Revision of the rules that annotations are written by."""
 
 PAYLOAD_KEYS = ("msg", "text", "b64")
+
 DELIMITER = {"stdio": b"\n"}
 """What follows a plain unit on a transport; a `msg` entry does not repeat it."""
 
 MIGRATIONS: dict[int, Callable[[dict[str, object]], dict[str, object]]] = {}
 """Format number to the function that lifts an entry's front to the next format."""
-
-_CONTROL = re.compile(rb"[\x00-\x1f]")
-_HEADER_KEYS = ("protocol", "transport", "recorded_at", "upstream", "generator")
-
-
-@dataclass(slots=True)
-class Header:
-    """The first line.
-
-    Attributes:
-        protocol: `acp` or `ag-ui`.
-        transport: `stdio`, `http` or `websocket`.
-        recorded_at: The instant `at` counts from, as ISO 8601 in UTC with microseconds.
-        upstream: The agent's command as a list, or its URL.
-        generator: Who wrote the file.
-        format: The cassette format.
-        annotations: Revision of the rules the annotations were written by.
-        extra: Members this version does not know; kept.
-    """
-
-    protocol: str
-    transport: str
-    recorded_at: str
-    upstream: list[str] | str
-    generator: str
-    format: int = FORMAT
-    annotations: int = ANNOTATIONS
-    extra: dict[str, object] = field(default_factory=dict)
-
-    def encode(self) -> bytes:
-        """Return the header's line."""
-        line: dict[str, object] = {"acptap": self.format, "annotations": self.annotations}
-        line |= {key: getattr(self, key) for key in _HEADER_KEYS}
-        return dump(line | self.extra) + b"\n"
-
-
-def decode_header(line: bytes, name: str) -> Header:
-    """Read a cassette's first line.
-
-    Args:
-        line: The line, with or without its LF.
-        name: The file's name, for errors.
-
-    Raises:
-        NotACassette: It is no header.
-        NewerFormat: Its format is newer than `FORMAT`.
-    """
-    try:
-        value = jsontext.parse(line)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict) or type(value.get("acptap")) is not int or value["acptap"] < 1:
-        raise NotACassette(
-            "not a cassette: the first line is no acptap header", where=name,
-            fix="name a file that `acptap proxy` wrote",
-        )  # fmt: skip
-    if value["acptap"] > FORMAT:
-        raise NewerFormat(
-            f"format {value['acptap']} is newer than this acptap reads ({FORMAT})", where=name,
-            fix="install a newer acptap",
-        )  # fmt: skip
-    known = {key: value.pop(key, "") for key in _HEADER_KEYS}
-    format_, annotations = value.pop("acptap"), value.pop("annotations", 0)
-    return Header(**known, format=format_, annotations=annotations, extra=value)
 
 
 class Entry:
@@ -285,62 +202,8 @@ def _first_words(error: BaseException) -> str:
     return str(error).partition("\n")[0][:100] or type(error).__name__
 
 
-class Annotations(NamedTuple):
-    """What is written beside a unit."""
-
-    session: str | list[str | None] | None = None
-    transitions: Iterable[Transition] = ()
-    notes: Iterable[Note] = ()
-
-
-NOTHING = Annotations()
-
-
-def encode_front(
-    *,
-    event: dict[str, object] | None = None,
-    more: bool = False,
-    redacted: bool = False,
-    annotations: Annotations = NOTHING,
-) -> bytes:
-    """Return the members between `from` and the payload, each with a comma in front."""
-    members: dict[str, object] = dict(event or {})
-    if more:
-        members["more"] = True
-    if redacted:
-        members["redacted"] = True
-    session, transitions, notes = annotations
-    if session is not None:
-        members["session"] = session
-    states = [step.as_json(session if isinstance(session, str) else None) for step in transitions]
-    if states:
-        members["state"] = states[0] if len(states) == 1 else states
-    said = [note.as_json() for note in notes]
-    if said:
-        members["notes"] = said
-    return b"," + dump(members)[1:-1] if members else b""
-
-
-def encode_payload(raw: bytes, *, plain: bool) -> bytes:
-    """Return the payload member of a unit, with a comma in front.
-
-    Args:
-        raw: The unit; without its delimiter if it is plain.
-        plain: Whether it is spliced in as `msg`.
-    """
-    if plain:
-        return b',"msg":' + raw
-    try:
-        return b',"text":' + dump(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        return b',"b64":"' + base64.b64encode(raw) + b'"'
-
-
-def has_controls(line: bytes) -> bool:
-    """Return whether a line has a byte that may not stand inside a JSON line."""
-    return _CONTROL.search(line) is not None
-
-
-def encode_at(micros: int) -> bytes:
-    """Return a time in microseconds as the text of seconds with six decimals."""
-    return b"%d.%06d" % divmod(micros, 1_000_000)
+def migrate(entry: Entry, written_in: int) -> Entry:
+    """Return an entry of an older format as one of the format this version writes."""
+    for number in range(written_in, FORMAT):
+        entry.front = MIGRATIONS[number](entry.front)
+    return entry
