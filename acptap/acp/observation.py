@@ -1,8 +1,12 @@
 """What the witness makes of one message."""
 
+from typing import TYPE_CHECKING
+
 from acptap.acp.rules import note
-from acptap.notes import Note
 from acptap.session import Transition
+
+if TYPE_CHECKING:
+    from acptap.notes import Note
 
 
 class Observation:
