@@ -1,0 +1,102 @@
+"""The committed recordings of shipping agents: loaded, understood, and played.
+
+They were made with `acptap proxy` in front of OpenCode (ACP v1) and Codex (v1 and v2), with a model
+that plays prepared answers. tests/replay/test_schedules.py plays them with clients that differ.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acptap.jsonrpc import Side
+from acptap.storage import Recording
+from acptap.tap import Tap
+
+FOLDER = Path(__file__).parent.parent / "cassettes" / "acp"
+CASSETTES = sorted(FOLDER.glob("*.jsonl"))
+
+STATES = {
+    "STATES": "",
+}
+
+
+def states_of(path):
+    """Return each session's states in order, sessions in order of appearance."""
+    told: dict[str, list[str]] = {}
+    with Recording(path) as recording:
+        for entry in recording:
+            states = entry.front.get("state", [])
+            for state in states if isinstance(states, list) else [states]:
+                session = state.get("session", entry.front.get("session"))
+                reason = f"({state['reason']})" if "reason" in state else ""
+                told.setdefault(session, []).append(state["to"] + reason)
+    return " | ".join(" ".join(states) for states in told.values())
+
+
+def bases_of(path):
+    with Recording(path) as recording:
+        fronts = [entry.front.get("state", {}) for entry in recording]
+    return {front["basis"] for front in fronts if isinstance(front, dict) and "basis" in front}
+
+
+def test_every_cassette_is_here():
+    assert [path.stem for path in CASSETTES] == sorted(STATES)
+
+
+@pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.stem)
+def test_states(path):
+    assert states_of(path) == STATES[path.stem]
+
+
+@pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.stem)
+def test_the_tap_would_write_it_again(path):
+    """Feed what was on the wire to a tap, read by read, and compare the lines."""
+    tap = Tap()
+    lines = []
+    for side, at, data, facts in reads(path):
+        micros = round(at * 1_000_000)
+        if data:
+            lines.append(tap.observe(side, data, micros))
+        elif facts["event"] == "exit":
+            lines.append(tap.exit(micros, code=facts["code"]))
+        else:
+            lines.append(tap.end(side, micros))
+    assert b"".join(lines) == path.read_bytes().partition(b"\n")[2]
+
+
+def reads(path):
+    """Yield the reads of a recording: side, time, bytes, and for a fact its members."""
+    with Recording(path) as recording:
+        data, last = b"", None
+        for entry in recording:
+            if last is not None and (entry.at, entry.side) != (last.at, last.side):
+                yield last.side, last.at, data, last.front
+                data = b""
+            data += entry.unit()
+            last = entry
+    assert last is not None
+    yield last.side, last.at, data, last.front
+
+
+@pytest.mark.parametrize("path", CASSETTES, ids=lambda path: path.stem)
+def test_a_client_that_says_the_same_hears_the_same(path):
+    """Play it through the command line: each client message once its turn has come."""
+    with Recording(path) as recording:
+        units = [(entry.side, entry.unit()) for entry in recording if entry.key is not None]
+    replay = [sys.executable, "-m", "acptap", "replay", "-q", "--match", "exact", str(path)]
+    with subprocess.Popen(replay, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as fake:
+        assert fake.stdin is not None
+        assert fake.stdout is not None
+        heard = []
+        for side, unit in units:
+            if side is Side.CLIENT:
+                fake.stdin.write(unit)
+                fake.stdin.flush()
+            else:
+                heard.append(fake.stdout.readline())
+        fake.stdin.close()
+        heard.append(fake.stdout.read())
+    assert fake.returncode == 0
+    assert sorted(heard) == sorted([b"", *(unit for side, unit in units if side is Side.AGENT)])
