@@ -6,8 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from acptap.cassette import Entry, decode_entry, decode_header, migrate, unit_of
-from acptap.errors import CassetteMissing, NotACassette, NothingToPlay, UsageError
+from acptap.cassette import Entry, decode_entry, decode_header, fetch_unit, migrate
+from acptap.errors import CassetteMissing, DamagedCassette, NotACassette, NothingToPlay, UsageError
 from acptap.wire import jsontext
 
 MODE = 0o600
@@ -203,9 +203,13 @@ class Recording:
     def fetch(self, offset: int) -> bytes:
         """Return the unit of the entry whose line starts at `offset`, as it was on the wire."""
         self._file.seek(offset)
-        line = self._file.readline()
-        entry = decode_entry(line.rstrip(b"\n"), 0, offset, self.name)
-        return unit_of(entry.key, entry.payload)
+        try:
+            return fetch_unit(self._file.readline().rstrip(b"\n"))
+        except ValueError as error:
+            raise DamagedCassette(
+                "the file was changed while it was being read", where=self.name,
+                fix="start again, and leave it alone meanwhile",
+            ) from error  # fmt: skip
 
     def require_entries(self) -> None:
         """Refuse a cassette without a single entry.

@@ -87,10 +87,11 @@ class Tap:
 
     def end(self, side: Side, at: int) -> bytes:
         """Take in that a side closed its stream."""
-        head = self._head(side, at)
-        units = self._splitters[side].end()
-        rest = [self._entry(side, head, unit, clean=False, quiet=False) for unit in units]
-        return b"".join(rest) + self.event(side, at, event="end")
+        lines = [
+            self._entry(side, self._head(side, at), unit, clean=False, quiet=False)
+            for unit in self._splitters[side].end()
+        ]
+        return b"".join(lines) + self.event(side, at, event="end")
 
     def exit(self, at: int, *, code: int | None = None, signal: str | None = None) -> bytes:
         """Take in that the agent's process ended, by a code or a signal, and the connection too."""

@@ -297,7 +297,7 @@ def test_times_go_on_although_the_clock_does_not():
     ]
     assert times(b"".join(tape)) == [
         b"0.000005", b"0.000005", b"0.000006", b"0.000007", b"0.000008", b"0.000010",
-        b"0.000012", b"0.000013",
+        b"0.000011", b"0.000012",
     ]  # fmt: skip
 
 
@@ -310,7 +310,7 @@ def test_the_first_read_may_come_at_once():
 ENDS = {
     "nothing is left": (
         [],
-        b'{"at":0.000008,"from":"agent","event":"end"}\n',
+        b'{"at":0.000007,"from":"agent","event":"end"}\n',
     ),
     "F7 a message without a line end": (
         [b'{"id":3,"result":{}}'],

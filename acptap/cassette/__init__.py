@@ -25,6 +25,7 @@ from acptap.cassette.entry import (
     PAYLOAD_KEYS,
     Entry,
     decode_entry,
+    fetch_unit,
     migrate,
     unit_of,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "encode_at",
     "encode_front",
     "encode_payload",
+    "fetch_unit",
     "has_controls",
     "migrate",
     "unit_of",

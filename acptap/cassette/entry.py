@@ -11,6 +11,9 @@ from acptap.wire import jsontext, spans
 
 PAYLOAD_KEYS = ("msg", "text", "b64")
 
+_PAYLOADS = frozenset(PAYLOAD_KEYS)
+_MARKS = {key: b',"%b":' % key.encode() for key in PAYLOAD_KEYS}
+
 DELIMITER = {"stdio": b"\n"}
 """What follows a plain unit on a transport; a `msg` entry does not repeat it."""
 
@@ -115,6 +118,20 @@ def unit_of(key: str | None, payload: bytes, delimiter: bytes = b"\n") -> bytes:
             return b""
 
 
+def fetch_unit(line: bytes, delimiter: bytes = b"\n") -> bytes:
+    """Return the unit in a line that was decoded before, and so is known to be sound.
+
+    Args:
+        line: The line without its LF.
+        delimiter: What the transport puts behind a plain unit.
+    """
+    try:
+        _, key, payload = _slice(line)
+    except ValueError:
+        _, key, payload = _scan(line)
+    return unit_of(key, payload, delimiter)
+
+
 def decode_entry(line: bytes, number: int, offset: int, name: str) -> Entry:
     """Read one line.
 
@@ -143,45 +160,57 @@ Cut = tuple[dict[str, object], str | None, bytes]
 
 
 def _cut(line: bytes) -> Cut:
-    if line.startswith(b'{"at":') and line.endswith(b"}"):
-        try:
-            return _slice(line)
-        except ValueError:  # saved again by hand, or damaged: the scanner tells which
-            pass
-    return _scan(line)
+    """Cut a line and see to it that its payload is sound."""
+    try:
+        cut = _slice(line)
+        _check_payload(cut)
+    except ValueError:  # saved again by hand, or damaged: the scanner tells which
+        cut = _scan(line)
+        _check_payload(cut)
+    return cut
 
 
 def _slice(line: bytes) -> Cut:
     """Cut a line that has the shape acptap writes: the payload stands last."""
+    if not line.startswith(b'{"at":') or not line.endswith(b"}"):
+        raise ValueError("not of that shape")
+    key, place = _find_payload(line)
+    front = _members(line[:place] + b"}")
+    if not _PAYLOADS.isdisjoint(front):
+        raise ValueError("a payload in front of the payload")
+    start = place + len(_MARKS[key]) if key else place
+    return front, key, line[start:-1].strip(b" \t\r")
+
+
+def _find_payload(line: bytes) -> tuple[str | None, int]:
+    """Return the payload's key and where its member starts, at the comma."""
     place, key = len(line) - 1, None
-    for candidate in PAYLOAD_KEYS:
-        found = line.find(b',"%b":' % candidate.encode(), 0, place)
+    for candidate, mark in _MARKS.items():
+        found = line.find(mark, 0, place)
         if found >= 0:
             place, key = found, candidate
-    start = place + len(key) + 4 if key else place  # `,"key":`
-    return _whole(_members(line[:place] + b"}"), key, line[start:-1].strip(b" \t\r"))
+    return key, place
 
 
 def _scan(line: bytes) -> Cut:
     """Cut a line of any other shape."""
     front = _members(line)
-    key = next((key for key in PAYLOAD_KEYS if key in front), None)
-    if key is None:
-        return front, None, b""
-    del front[key]
-    span = spans.find(line, (key,))[-1]  # of members written twice the last one counts
-    return _whole(front, key, line[span.start : span.end])
-
-
-def _whole(front: dict[str, object], key: str | None, payload: bytes) -> Cut:
-    """Return a cut whose parts are sound."""
-    if front.keys() & set(PAYLOAD_KEYS):
+    keys = [key for key in PAYLOAD_KEYS if key in front]
+    if len(keys) > 1:
         raise ValueError("two payloads")
+    if not keys:
+        return front, None, b""
+    del front[keys[0]]
+    span = spans.find(line, (keys[0],))[-1]  # of members written twice the last one counts
+    return front, keys[0], line[span.start : span.end]
+
+
+def _check_payload(cut: Cut) -> None:
+    _, key, payload = cut
     if key == "msg":
         jsontext.parse(payload)
     else:
         unit_of(key, payload)
-    return front, key, payload
 
 
 def _members(text: bytes) -> dict[str, object]:
