@@ -1,0 +1,1 @@
+"""End-to-end tests of `acptap proxy` on stdio: real processes, real pipes."""
