@@ -1,7 +1,10 @@
 """Cassettes on disk: where they go, how they are appended, how they are read back."""
 
+import contextlib
+import fcntl
 import os
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Self
@@ -12,6 +15,8 @@ from acptap.wire import jsontext
 
 MODE = 0o600
 """Conversations are private."""
+
+_BLOCK = 1024 * 1024
 
 
 def default_path(now: datetime, pid: int, environ: Mapping[str, str]) -> Path:
@@ -47,11 +52,15 @@ class Tape:
 
     Attributes:
         path: The file. It may have another name than was asked for; nothing is overwritten.
+        size: How many bytes were written.
     """
 
     def __init__(self, path: Path, fd: int) -> None:
         self.path = path
+        self.size = 0
         self._fd = fd
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     @classmethod
     def create(cls, path: Path, *, overwrite: bool = False) -> Self:
@@ -90,6 +99,7 @@ class Tape:
         rest = memoryview(lines)
         while rest:
             rest = rest[os.write(self._fd, rest) :]
+        self.size += len(lines)
 
     def close(self) -> None:
         """Close the file."""
@@ -99,6 +109,99 @@ class Tape:
         """Close the file and remove it: nothing was recorded."""
         self.close()
         self.path.unlink(missing_ok=True)
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a proxy holds the file and goes on writing to it."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # a file system without locks
+            pass
+    return False
+
+
+def overwrite(path: Path, place: int, new: bytes) -> None:
+    """Write over some bytes of a file. Whoever follows it keeps following the same file.
+
+    Raises:
+        OSError: It can't be written.
+    """
+    fd = os.open(path, os.O_WRONLY)  # what a tape is appended to by can't be placed
+    try:
+        os.pwrite(fd, new, place)
+    finally:
+        os.close(fd)
+
+
+def write_new(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a new file.
+
+    Raises:
+        FileExistsError: There is one.
+        OSError: It can't be written.
+    """
+    with _opened(path, MODE) as fd:
+        _write_all(fd, lines)
+
+
+def write_again(path: Path, lines: Iterable[bytes]) -> None:
+    """Replace a file in one step, once the new one is complete; its permissions stay.
+
+    Args:
+        path: The file. A symbolic link stays one.
+        lines: Its new content; the old one may be read meanwhile.
+
+    Raises:
+        OSError: It can't be written.
+    """
+    path = path.resolve()
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with _opened(fresh, stat.S_IMODE(path.stat().st_mode)) as fd:
+        _write_all(fd, lines)
+        os.fsync(fd)
+        fresh.replace(path)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: int) -> Iterator[int]:
+    """Make a file, and remove it if it can't be finished."""
+    fd = _open_new(path)
+    try:
+        os.fchmod(fd, mode)
+        yield fd
+    except BaseException:
+        path.unlink()
+        raise
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, lines: Iterable[bytes]) -> None:
+    with open(fd, "wb", buffering=_BLOCK, closefd=False) as file:
+        file.writelines(lines)
+
+
+def blocks(path: Path) -> Iterator[bytes]:
+    """Yield a cassette in blocks of whole lines, its header first. A torn end is left out.
+
+    Raises:
+        OSError: It can't be read.
+    """
+    with path.open("rb") as file:
+        yield file.readline().removesuffix(b"\n") + b"\n"
+        rest: list[bytes] = []
+        while data := file.read(_BLOCK):
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield b"".join([*rest, data[:end]])
+                rest = []
+            rest.append(data[end:])
+        last = b"".join(rest)
+        if last and _is_whole(last):  # an editor may leave it without its LF
+            yield last + b"\n"
 
 
 def _open_new(path: Path) -> int:

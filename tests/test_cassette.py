@@ -398,6 +398,9 @@ DAMAGED = {
     "a header": HEADER[:-1],
     "no time": b'{"from":"agent","msg":{}}',
     "a time that is no number": b'{"at":"1.5","from":"agent","msg":{}}',
+    "a time that is true": b'{"at":true,"from":"agent","msg":{}}',
+    "a time before the recording": b'{"at":-1,"from":"agent","msg":{}}',
+    "a time that never comes": b'{"at":1e300,"from":"agent","msg":{}}',
     "no side": b'{"at":1.5,"msg":{}}',
     "a side that is neither": b'{"at":1.5,"from":"proxy","msg":{}}',
     "a side that is a list": b'{"at":1.5,"from":["agent"],"msg":{}}',
@@ -430,6 +433,7 @@ WHY = {
     "two payloads": (b'{"at":1,"from":"agent","msg":1,"text":""}', "two payloads"),
     "no string": (b'{"at":1,"from":"agent","text":5}', "`text` is no string"),
     "no object": (b"5", "not an object"),
+    "a member misspelt": (b'{"at":1,"from":"agent","mgs":{}}', "neither a payload nor an event"),
 }
 
 
@@ -467,7 +471,7 @@ MEMBERS = {
         (2, Side.AGENT, 1, "exit", False, False, []),
     ),
     "a fact that is no string": (
-        b'{"at":2,"from":"agent","event":5}',
+        b'{"at":2,"from":"agent","event":5,"text":"x"}',
         (2, Side.AGENT, 1, None, False, False, []),
     ),
     "F8 a piece": (
@@ -721,5 +725,6 @@ def test_a_line_is_an_entry_or_damaged(line):
 def test_an_entry_of_an_older_format_is_lifted_step_by_step(monkeypatch):
     monkeypatch.setitem(cassette.MIGRATIONS, -1, lambda front: front | {"a": 1})
     monkeypatch.setitem(cassette.MIGRATIONS, 0, lambda front: front | {"b": front["a"]})
-    entry = cassette.decode_entry(b'{"at":1,"from":"agent"}', 2, 0, "c")
-    assert cassette.migrate(entry, -1).front == {"at": 1, "from": "agent", "a": 1, "b": 1}
+    entry = cassette.decode_entry(b'{"at":1,"from":"agent","event":"end"}', 2, 0, "c")
+    front = {"at": 1, "from": "agent", "event": "end", "a": 1, "b": 1}
+    assert cassette.migrate(entry, -1).front == front

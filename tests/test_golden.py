@@ -6,7 +6,9 @@ that plays prepared answers. tests/replay/test_schedules.py plays them with clie
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,19 +63,17 @@ def states_of(path):
     """Return each session's states in order, sessions in order of appearance."""
     told: dict[str, list[str]] = {}
     with Recording(path) as recording:
-        for entry in recording:
-            states = entry.front.get("state", [])
+        for front in fronts(recording):
+            states = front.get("state", [])
             for state in states if isinstance(states, list) else [states]:
-                session = state.get("session", entry.front.get("session"))
+                session = state.get("session", front.get("session"))
                 reason = f"({state['reason']})" if "reason" in state else ""
                 told.setdefault(session, []).append(state["to"] + reason)
     return " | ".join(" ".join(states) for states in told.values())
 
 
-def bases_of(path):
-    with Recording(path) as recording:
-        fronts = [entry.front.get("state", {}) for entry in recording]
-    return {front["basis"] for front in fronts if isinstance(front, dict) and "basis" in front}
+def fronts(recording) -> Iterator[dict[str, Any]]:
+    return (entry.front for entry in recording)
 
 
 def test_every_cassette_is_here():

@@ -460,3 +460,53 @@ def test_any_units_come_back_from_a_file(tmp_path_factory, units):
         entries = [(entry.unit(), entry.offset) for entry in recording]
         assert [unit for unit, _ in entries] == units
         assert [recording.fetch(offset) for _, offset in entries] == units
+
+
+# Again
+
+
+def test_a_file_that_is_recorded_is_known(tmp_path):
+    path = tmp_path / "a"
+    tape = Tape.create(path)
+    assert storage.is_recording(path)
+    tape.close()
+    assert not storage.is_recording(path)
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(95, "not supported")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    tape = Tape.create(tmp_path / "a")
+    assert not storage.is_recording(tape.path)
+    tape.close()
+
+
+def test_bytes_are_written_over_in_the_same_file(tmp_path):
+    path = tmp_path / "a"
+    tape = Tape.create(path)
+    tape.write(b"one two\n")
+    place = path.stat().st_ino
+    storage.overwrite(path, 4, b"six")
+    tape.write(b"three\n")
+    assert (path.read_bytes(), tape.size) == (b"one six\nthree\n", 14)
+    assert path.stat().st_ino == place
+    tape.close()
+
+
+BLOCKS = {
+    # what a file holds, and what is read
+    "a header": (b"h\n", [b"h\n"]),
+    "a header that an editor left without its LF": (b"h", [b"h\n"]),
+    "lines": (b"h\n1\n2\n", [b"h\n", b"1\n2\n"]),
+    "a last line without its LF": (b"h\n1\n2", [b"h\n", b"1\n", b"2\n"]),
+    "a torn one": (b"h\n1\n{", [b"h\n", b"1\n"]),
+    "a long one": (b"h\n" + b"1" * 2_500_000 + b"\n", [b"h\n", b"1" * 2_500_000 + b"\n"]),
+}
+
+
+@pytest.mark.parametrize(("data", "found"), BLOCKS.values(), ids=BLOCKS)
+def test_blocks(tmp_path, data, found):
+    (tmp_path / "a").write_bytes(data)
+    assert list(storage.blocks(tmp_path / "a")) == found

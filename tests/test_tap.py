@@ -34,6 +34,10 @@ STATE = (
     b'{"sessionUpdate":"state_update","state":"running"}}}'
 )
 
+SPELLED = (
+    b'{"jsonrpc":"2.0","method":"$/x","params":["\\u000b\\/\\u00e9\\u2028",1.0,1.10,1e2,-0.0]}'
+)
+
 TAPES = {
     "a handshake of version 1": (
         [
@@ -58,10 +62,16 @@ TAPES = {
             (A, b'{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}\n'),
         ],
         b'{"at":0.000000,"from":"client","session":"s",'
-        b'"state":{"from":"idle","to":"running","basis":"derived"},"msg":' + PROMPT + b"}\n"
-        b'{"at":0.001000,"from":"agent","session":"s","msg":' + CHUNK + b"}\n"
+        b'"state":{"from":"idle","to":"running","basis":"derived"},'
+        b'"updates":[{"kind":"error","rule":"acp/before-initialize"},'
+        b'{"kind":"message","index":0,"change":"started"}],'
+        b'"notes":[{"rule":"acp/before-initialize","severity":"violation",'
+        b'"method":"session/prompt"}],"msg":' + PROMPT + b"}\n"
+        b'{"at":0.001000,"from":"agent","session":"s",'
+        b'"updates":[{"kind":"message","index":1,"change":"started"}],"msg":' + CHUNK + b"}\n"
         b'{"at":0.002000,"from":"agent","session":"s",'
         b'"state":{"from":"running","to":"idle","basis":"derived","reason":"end_turn"},'
+        b'"updates":[{"kind":"done","end":"success","reason":"end_turn"}],'
         b'"msg":{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}}\n',
     ),
     "a state of version 2": (
@@ -73,51 +83,65 @@ TAPES = {
         [
             (
                 A,
-                (b'{"method":"session/update","params":{"sessionId":"p","update":'
+                (b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"p","update":'
                 b'{"sessionUpdate":"subagent_update","sessionId":"c","state":{"state":"idle"}}}}\n'),
             )
         ],
         (b'{"at":0.000000,"from":"agent","session":"p",'
         b'"state":{"session":"c","from":"none","to":"idle","basis":"reported"},'
-        b'"msg":{"method":"session/update","params":{"sessionId":"p","update":'
+        b'"updates":[{"kind":"subagent","id":"c","state":"idle"}],'
+        b'"msg":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"p","update":'
         b'{"sessionUpdate":"subagent_update","sessionId":"c","state":{"state":"idle"}}}}}\n'),
     ),
     "units of one read share a time": (
         [(A, b"1\n2\n"), (A, b"3\n")],
-        (b'{"at":0.000000,"from":"agent","notes":[{"rule":"jsonrpc/malformed",'
+        (b'{"at":0.000000,"from":"agent",'
+        b'"updates":[{"kind":"error","rule":"jsonrpc/malformed"}],'
+        b'"notes":[{"rule":"jsonrpc/malformed",'
         b'"severity":"violation","why":"not an object"}],"msg":1}\n'
-        b'{"at":0.000000,"from":"agent","notes":[{"rule":"jsonrpc/malformed",'
+        b'{"at":0.000000,"from":"agent",'
+        b'"updates":[{"kind":"error","rule":"jsonrpc/malformed"}],'
+        b'"notes":[{"rule":"jsonrpc/malformed",'
         b'"severity":"violation","why":"not an object"}],"msg":2}\n'
-        b'{"at":0.001000,"from":"agent","notes":[{"rule":"jsonrpc/malformed",'
+        b'{"at":0.001000,"from":"agent",'
+        b'"updates":[{"kind":"error","rule":"jsonrpc/malformed"}],'
+        b'"notes":[{"rule":"jsonrpc/malformed",'
         b'"severity":"violation","why":"not an object"}],"msg":3}\n'),
     ),
     "a line over two reads has the time of the second": (
-        [(A, b'{"method"'), (A, b':"$/x"}\n{"method":"$/y"}\n')],
-        (b'{"at":0.001000,"from":"agent","msg":{"method":"$/x"}}\n'
-        b'{"at":0.001000,"from":"agent","msg":{"method":"$/y"}}\n'),
+        [(A, b'{"jsonrpc":"2.0","method"'), (A, b':"$/x"}\n{"jsonrpc":"2.0","method":"$/y"}\n')],
+        (b'{"at":0.001000,"from":"agent","msg":{"jsonrpc":"2.0","method":"$/x"}}\n'
+        b'{"at":0.001000,"from":"agent","msg":{"jsonrpc":"2.0","method":"$/y"}}\n'),
     ),
     "F3 a character cut by a read": (
-        [(A, b'{"method":"$/x","params":{"t":"\xe8\xaa'), (A, b'\xad \xe2\x80\x94"}}\n')],
+        [
+            (A, b'{"jsonrpc":"2.0","method":"$/x","params":{"t":"\xe8\xaa'),
+            (A, b'\xad \xe2\x80\x94"}}\n'),
+        ],
         (b'{"at":0.001000,"from":"agent","msg":'
-        b'{"method":"$/x","params":{"t":"\xe8\xaa\xad \xe2\x80\x94"}}}\n'),
+        b'{"jsonrpc":"2.0","method":"$/x","params":{"t":"\xe8\xaa\xad \xe2\x80\x94"}}}\n'),
     ),
     "F4 CRLF is text, and a message": (
-        [(C, b'{"id":2,"method":"session/prompt","params":{"sessionId":"s"}}\r\n')],
+        [(C, b'{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s"}}\r\n')],
         (b'{"at":0.000000,"from":"client","session":"s",'
         b'"state":{"from":"idle","to":"running","basis":"derived"},'
-        rb'"text":"{\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\r\n"}'
+        b'"updates":[{"kind":"error","rule":"acp/before-initialize"},'
+        b'{"kind":"message","index":0,"change":"started"}],'
+        b'"notes":[{"rule":"acp/before-initialize","severity":"violation",'
+        b'"method":"session/prompt"}],'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}}\r\n"}'
         b"\n"),
     ),
     "F6 line separators are content": (
-        [(A, '{"method":"$/x","params":["\u2028\u2029\u0085"]}\n'.encode())],
+        [(A, '{"jsonrpc":"2.0","method":"$/x","params":["\u2028\u2029\u0085"]}\n'.encode())],
         '{"at":0.000000,"from":"agent","msg":'
-        '{"method":"$/x","params":["\u2028\u2029\u0085"]}}\n'.encode(),
+        '{"jsonrpc":"2.0","method":"$/x","params":["\u2028\u2029\u0085"]}}\n'.encode(),
     ),
     "F10 glued messages": (
-        [(A, b'{"method":"$/x"}{"id":5,"result":{}}\n')],
+        [(A, b'{"jsonrpc":"2.0","method":"$/x"}{"jsonrpc":"2.0","id":5,"result":{}}\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"stdio/glued","severity":"warning"}],'
-        rb'"text":"{\"method\":\"$/x\"}{\"id\":5,\"result\":{}}\n"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}\n"}'
         b"\n"),
     ),
     "N1, edge 12 a log line": (
@@ -132,10 +156,10 @@ TAPES = {
         b'{"at":0.000000,"from":"agent","text":"   \\n"}\n'),
     ),
     "N3 coloured JSON is noise": (
-        [(A, b'\x1b[32m{"id":1,"result":{}}\x1b[0m\n')],
+        [(A, b'\x1b[32m{"jsonrpc":"2.0","id":1,"result":{}}\x1b[0m\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"stdio/not-json","severity":"warning"}],'
-        rb'"text":"\u001b[32m{\"id\":1,\"result\":{}}\u001b[0m\n"}'
+        rb'"text":"\u001b[32m{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\u001b[0m\n"}'
         b"\n"),
     ),
     "N5, edge 15 bytes that are no UTF-8": (
@@ -145,94 +169,98 @@ TAPES = {
         b'"b64":"eyJqc29ucnBjIjoiMi4wIiwiaWQiOv/+gAo="}\n'),
     ),
     "J1 order and spaces are kept": (
-        [(A, b'{ "zebra":1 , "method":"$/x","params":{"b":1,"a":2}}\n')],
+        [(A, b'{ "zebra":1 , "jsonrpc":"2.0" , "method":"$/x","params":{"b":1,"a":2}}\n')],
         (b'{"at":0.000000,"from":"agent",'
-        b'"msg":{ "zebra":1 , "method":"$/x","params":{"b":1,"a":2}}}\n'),
+        b'"msg":{ "zebra":1 , "jsonrpc":"2.0" , "method":"$/x","params":{"b":1,"a":2}}}\n'),
     ),
     "J1 a tab makes it text": (
-        [(A, b'{\t"method":"$/x"}\n')],
+        [(A, b'{\t"jsonrpc":"2.0","method":"$/x"}\n')],
         (b'{"at":0.000000,"from":"agent",'
-        rb'"text":"{\t\"method\":\"$/x\"}\n"}'
+        rb'"text":"{\t\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}\n"}'
         b"\n"),
     ),
     "a space in front makes it text": (
-        [(A, b' {"method":"$/x"}\n')],
+        [(A, b' {"jsonrpc":"2.0","method":"$/x"}\n')],
         (b'{"at":0.000000,"from":"agent",'
-        rb'"text":" {\"method\":\"$/x\"}\n"}'
+        rb'"text":" {\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}\n"}'
         b"\n"),
     ),
     "a space behind makes it text": (
-        [(A, b'{"method":"$/x"} \n')],
+        [(A, b'{"jsonrpc":"2.0","method":"$/x"} \n')],
         (b'{"at":0.000000,"from":"agent",'
-        rb'"text":"{\"method\":\"$/x\"} \n"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"method\":\"$/x\"} \n"}'
         b"\n"),
     ),
     "a byte order mark makes it text, and a message": (
-        [(A, b'\xef\xbb\xbf{"id":9,"result":{}}\n')],
+        [(A, b'\xef\xbb\xbf{"jsonrpc":"2.0","id":9,"result":{}}\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"jsonrpc/unknown-id","severity":"warning","id":9}],'
-        b'"text":"\xef\xbb\xbf{\\"id\\":9,\\"result\\":{}}\\n"}\n'),
+        b'"text":"\xef\xbb\xbf{\\"jsonrpc\\":\\"2.0\\",\\"id\\":9,\\"result\\":{}}\\n"}\n'),
     ),
     "J3 half a pair makes it text, and a message": (
-        [(A, b'{"id":9,"result":{"t":"cut \\ud83d"}}\n')],
+        [(A, b'{"jsonrpc":"2.0","id":9,"result":{"t":"cut \\ud83d"}}\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"jsonrpc/unknown-id","severity":"warning","id":9}],'
-        rb'"text":"{\"id\":9,\"result\":{\"t\":\"cut \\ud83d\"}}\n"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{\"t\":\"cut \\ud83d\"}}\n"}'
         b"\n"),
     ),
     "J4 1E400 makes it text, and a message": (
-        [(A, b'{"id":9,"result":1E400}\n')],
+        [(A, b'{"jsonrpc":"2.0","id":9,"result":1E400}\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"jsonrpc/unknown-id","severity":"warning","id":9}],'
-        rb'"text":"{\"id\":9,\"result\":1E400}\n"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":1E400}\n"}'
         b"\n"),
     ),
     "J4 NaN is noise": (
-        [(A, b'{"id":9,"result":NaN}\n')],
+        [(A, b'{"jsonrpc":"2.0","id":9,"result":NaN}\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"stdio/not-json","severity":"warning"}],'
-        rb'"text":"{\"id\":9,\"result\":NaN}\n"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":NaN}\n"}'
         b"\n"),
     ),
     "J5 escapes and numbers are kept": (
-        [(A, b'{"method":"$/x","params":["\\u000b\\/\\u00e9\\u2028",1.0,1.10,1e2,-0.0]}\n')],
-        (b'{"at":0.000000,"from":"agent",'
-        b'"msg":{"method":"$/x","params":["\\u000b\\/\\u00e9\\u2028",1.0,1.10,1e2,-0.0]}}\n'),
+        [(A, SPELLED + b"\n")],
+        b'{"at":0.000000,"from":"agent","msg":' + SPELLED + b"}\n",
     ),
     "edge 4 a number that is no plain integer": (
-        [(A, b'{"id":1.50,"result":{}}\n')],
+        [(A, b'{"jsonrpc":"2.0","id":1.50,"result":{}}\n')],
         (b'{"at":0.000000,"from":"agent",'
         b'"notes":[{"rule":"jsonrpc/unknown-id","severity":"warning","id":"1.50"}],'
-        b'"msg":{"id":1.50,"result":{}}}\n'),
+        b'"msg":{"jsonrpc":"2.0","id":1.50,"result":{}}}\n'),
     ),
     "edge 11 a batch is one unit": (
         [
             (
                 C,
-                (b'[{"id":1,"method":"session/prompt","params":{"sessionId":"s"}},'
-                b'{"method":"session/cancel","params":{"sessionId":"s"}},5]\n'),
+                (b'[{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s"}},'
+                b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}},5]\n'),
             )
         ],
         (b'{"at":0.000000,"from":"client","session":["s","s",null],'
         b'"state":{"session":"s","from":"idle","to":"running","basis":"derived"},'
+        b'"updates":[{"kind":"error","session":"s","rule":"acp/before-initialize"},'
+        b'{"kind":"message","session":"s","index":0,"change":"started"},'
+        b'{"kind":"error","rule":"jsonrpc/malformed"}],'
         b'"notes":[{"rule":"jsonrpc/batch","severity":"warning"},'
+        b'{"rule":"acp/before-initialize","severity":"violation","method":"session/prompt"},'
         b'{"rule":"acp/cancel-requested","severity":"note"},'
         b'{"rule":"jsonrpc/malformed","severity":"violation","why":"not an object"}],'
-        rb'"text":"[{\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}},'
-        rb'{\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\"}},5]\n"}'
+        rb'"text":"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"s\"}},'
+        rb'{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":\"s\"}},5]\n"}'
         b"\n"),
     ),
     "an empty batch": (
         [(C, b"[]\n")],
         (b'{"at":0.000000,"from":"client","session":[null],'
+        b'"updates":[{"kind":"error","rule":"jsonrpc/malformed"}],'
         b'"notes":[{"rule":"jsonrpc/batch","severity":"warning"},'
         b'{"rule":"jsonrpc/malformed","severity":"violation","why":"an empty batch"}],'
         b'"text":"[]\\n"}\n'),
     ),
     "a payload key in a session id": (
-        [(A, b'{"method":"$/x","params":{"sessionId":",\\"msg\\":"}}\n')],
+        [(A, b'{"jsonrpc":"2.0","method":"$/x","params":{"sessionId":",\\"msg\\":"}}\n')],
         (b'{"at":0.000000,"from":"agent",'
-        rb'"session":",\"msg\":","msg":{"method":"$/x","params":{"sessionId":",\"msg\":"}}}'
+        rb'"session":",\"msg\":","msg":{"jsonrpc":"2.0","method":"$/x","params":{"sessionId":",\"msg\":"}}}'
         b"\n"),
     ),
 }  # fmt: skip
@@ -313,34 +341,34 @@ ENDS = {
         b'{"at":0.000007,"from":"agent","event":"end"}\n',
     ),
     "F7 a message without a line end": (
-        [b'{"id":3,"result":{}}'],
+        [b'{"jsonrpc":"2.0","id":3,"result":{}}'],
         (
             b'{"at":0.000007,"from":"agent",'
             b'"notes":[{"rule":"jsonrpc/unknown-id","severity":"warning","id":3},'
             b'{"rule":"stdio/unterminated","severity":"note"}],'
-            rb'"text":"{\"id\":3,\"result\":{}}"}'
+            rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}"}'
             b"\n"
             b'{"at":0.000008,"from":"agent","event":"end"}\n'
         ),
     ),
     "F7 a batch without a line end": (
-        [b'[{"method":"$/x"}]'],
+        [b'[{"jsonrpc":"2.0","method":"$/x"}]'],
         (
             b'{"at":0.000007,"from":"agent","session":[null],'
             b'"notes":[{"rule":"jsonrpc/batch","severity":"warning"},'
             b'{"rule":"stdio/unterminated","severity":"note"}],'
-            rb'"text":"[{\"method\":\"$/x\"}]"}'
+            rb'"text":"[{\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}]"}'
             b"\n"
             b'{"at":0.000008,"from":"agent","event":"end"}\n'
         ),
     ),
     "F7 noise without a line end": (
-        [b'{"id":'],
+        [b'{"jsonrpc":"2.0","id":'],
         (
             b'{"at":0.000007,"from":"agent",'
             b'"notes":[{"rule":"stdio/not-json","severity":"warning"},'
             b'{"rule":"stdio/unterminated","severity":"note"}],'
-            rb'"text":"{\"id\":"}'
+            rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":"}'
             b"\n"
             b'{"at":0.000008,"from":"agent","event":"end"}\n'
         ),
@@ -355,11 +383,11 @@ ENDS = {
         ),
     ),
     "F4 a CR without LF": (
-        [b'{"method":"$/x"}\r'],
+        [b'{"jsonrpc":"2.0","method":"$/x"}\r'],
         (
             b'{"at":0.000007,"from":"agent",'
             b'"notes":[{"rule":"stdio/unterminated","severity":"note"}],'
-            rb'"text":"{\"method\":\"$/x\"}\r"}'
+            rb'"text":"{\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}\r"}'
             b"\n"
             b'{"at":0.000008,"from":"agent","event":"end"}\n'
         ),
@@ -378,12 +406,13 @@ def test_end(reads, tape):
 def test_f7_a_turn_may_end_without_a_line_end():
     tap = Tap()
     tap.observe(C, PROMPT + b"\n", 0)
-    tap.observe(A, b'{"id":2,"result":{"stopReason":"end_turn"}}', 1)
+    tap.observe(A, b'{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}', 1)
     assert tap.end(A, 2) == (
         b'{"at":0.000002,"from":"agent","session":"s",'
         b'"state":{"from":"running","to":"idle","basis":"derived","reason":"end_turn"},'
+        b'"updates":[{"kind":"done","end":"success","reason":"end_turn"}],'
         b'"notes":[{"rule":"stdio/unterminated","severity":"note"}],'
-        rb'"text":"{\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"stopReason\":\"end_turn\"}}"}'
         b"\n"
         b'{"at":0.000003,"from":"agent","event":"end"}\n'
     )
@@ -406,11 +435,25 @@ def test_edge_50_exit_in_mid_turn():
     tap = Tap()
     tap.observe(C, PROMPT + b"\n", 0)
     assert tap.exit(1, code=1) == (
-        b'{"at":0.000001,"from":"agent","event":"exit","code":1,"notes":['
+        b'{"at":0.000001,"from":"agent","event":"exit","code":1,'
+        b'"updates":[{"kind":"error","session":"s","fatal":true},'
+        b'{"kind":"done","session":"s","end":"failed"}],"notes":['
         b'{"rule":"acp/never-answered","severity":"warning","side":"client",'
         b'"method":"session/prompt","id":2,"session":"s"},'
         b'{"rule":"acp/ended-in-turn","severity":"warning","session":"s","state":"running"}]}\n'
     )
+
+
+def test_edge_50_the_agent_closes_its_stream_in_mid_turn():
+    tap = Tap()
+    tap.observe(C, PROMPT + b"\n", 0)
+    assert tap.end(C, 1) == b'{"at":0.000001,"from":"client","event":"end"}\n'
+    assert tap.end(A, 2) == (
+        b'{"at":0.000002,"from":"agent","event":"end",'
+        b'"updates":[{"kind":"error","session":"s","fatal":true},'
+        b'{"kind":"done","session":"s","end":"failed"}]}\n'
+    )
+    assert b'"updates"' not in tap.exit(3, code=1)
 
 
 FACTS = {
@@ -472,10 +515,10 @@ STDERR = {
         ),
     ),
     "a message is none there": (
-        [b'{"id":1,"result":{}}\n'],
+        [b'{"jsonrpc":"2.0","id":1,"result":{}}\n'],
         (
             b'{"at":0.000000,"from":"agent","event":"stderr",'
-            rb'"text":"{\"id\":1,\"result\":{}}\n"}'
+            rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"}'
             b"\n"
             b'{"at":0.000009,"from":"agent","event":"exit","code":0}\n'
         ),
@@ -505,7 +548,7 @@ def test_f8_a_line_longer_than_the_limit():
     tape = [
         tap.observe(A, b"xxxxxx", 0),
         tap.observe(A, b"y", 1),
-        tap.observe(A, b'z\n{"method":"$/x"}\n', 2),
+        tap.observe(A, b'z\n{"jsonrpc":"2.0","method":"$/x"}\n', 2),
     ]
     assert b"".join(tape) == (
         b'{"at":0.000000,"from":"agent","more":true,'
@@ -514,7 +557,7 @@ def test_f8_a_line_longer_than_the_limit():
         b'"notes":[{"rule":"stdio/oversize","severity":"note"}],"text":"y"}\n'
         b'{"at":0.000002,"from":"agent",'
         b'"notes":[{"rule":"stdio/oversize","severity":"note"}],"text":"z\\n"}\n'
-        b'{"at":0.000002,"from":"agent","msg":{"method":"$/x"}}\n'
+        b'{"at":0.000002,"from":"agent","msg":{"jsonrpc":"2.0","method":"$/x"}}\n'
     )
 
 
@@ -533,16 +576,19 @@ def test_f8_a_line_longer_than_the_limit_without_an_end():
 
 def test_f1_a_message_in_pieces_means_what_it_says():
     tap = with_limit(4)
-    tape = [tap.observe(C, b'{"id":2,"method":"session/prompt",', 0),
+    tape = [tap.observe(C, b'{"jsonrpc":"2.0","id":2,"method":"session/prompt",', 0),
             tap.observe(C, b'"params":{"sessionId":"s"}}\n', 1)]  # fmt: skip
     assert b"".join(tape) == (
         b'{"at":0.000000,"from":"client","more":true,'
         b'"notes":[{"rule":"stdio/oversize","severity":"note"}],'
-        rb'"text":"{\"id\":2,\"method\":\"session/prompt\","}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/prompt\","}'
         b"\n"
         b'{"at":0.000001,"from":"client","session":"s",'
         b'"state":{"from":"idle","to":"running","basis":"derived"},'
-        b'"notes":[{"rule":"stdio/oversize","severity":"note"}],'
+        b'"updates":[{"kind":"error","rule":"acp/before-initialize"},'
+        b'{"kind":"message","index":0,"change":"started"}],'
+        b'"notes":[{"rule":"acp/before-initialize","severity":"violation",'
+        b'"method":"session/prompt"},{"rule":"stdio/oversize","severity":"note"}],'
         rb'"text":"\"params\":{\"sessionId\":\"s\"}}\n"}'
         b"\n"
     )
@@ -550,21 +596,26 @@ def test_f1_a_message_in_pieces_means_what_it_says():
 
 def test_edge_11_a_batch_in_pieces_is_a_batch():
     tap = with_limit(4)
-    tap.observe(C, b'[{"id":2,"method":"session/prompt","params":{"sessionId":"s"}},', 0)
-    assert tap.observe(C, b'{"method":"$/x"}]\n', 1) == (
+    tap.observe(
+        C, b'[{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s"}},', 0
+    )
+    assert tap.observe(C, b'{"jsonrpc":"2.0","method":"$/x"}]\n', 1) == (
         b'{"at":0.000001,"from":"client","session":["s",null],'
         b'"state":{"session":"s","from":"idle","to":"running","basis":"derived"},'
+        b'"updates":[{"kind":"error","session":"s","rule":"acp/before-initialize"},'
+        b'{"kind":"message","session":"s","index":0,"change":"started"}],'
         b'"notes":[{"rule":"jsonrpc/batch","severity":"warning"},'
+        b'{"rule":"acp/before-initialize","severity":"violation","method":"session/prompt"},'
         b'{"rule":"stdio/oversize","severity":"note"}],'
-        rb'"text":"{\"method\":\"$/x\"}]\n"}'
+        rb'"text":"{\"jsonrpc\":\"2.0\",\"method\":\"$/x\"}]\n"}'
         b"\n"
     )
 
 
 def test_f8_pieces_of_both_sides_are_kept_apart():
     tap = with_limit(4)
-    tap.observe(C, b'{"method":', 0)
-    tap.observe(A, b'{"id":', 1)
+    tap.observe(C, b'{"jsonrpc":"2.0","method":', 0)
+    tap.observe(A, b'{"jsonrpc":"2.0","id":', 1)
     assert b'"more"' not in tap.observe(C, b'"$/x"}\n', 2)
     assert b'"jsonrpc/unknown-id","severity":"warning","id":9' in tap.observe(
         A, b'9,"result":0}\n', 3
@@ -601,7 +652,7 @@ def test_f8_standard_error_without_a_line_end():
 
 
 def test_f1_a_message_of_the_limit_is_still_a_message():
-    start = b'{"method":"$/x","params":["'
+    start = b'{"jsonrpc":"2.0","method":"$/x","params":["'
     line = start + b"A" * (8 * 1024 * 1024 - len(start) - 3) + b'"]}'
     reads = [(A, line[i : i + 65_536]) for i in range(0, len(line), 65_536)]
     tape = recorded([*reads, (A, b"\n")])
@@ -613,23 +664,26 @@ def test_f1_a_message_of_the_limit_is_still_a_message():
 
 SECRET = "sk-live-0123456789abcdef"
 NEW = (
-    b'{"id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":'
+    b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":'
     b'[{"name":"m","command":"m","args":[],"env":[{"name":"API_KEY","value":"%b"}]}]}}'
 )
 
 
 def test_what_a_redactor_takes_out_is_said():
     assert recorded([(C, NEW % SECRET.encode() + b"\n")], Redactor()) == (
-        b'{"at":0.000000,"from":"client","redacted":true,"msg":' + NEW % b"[redacted:1]" + b"}\n"
+        b'{"at":0.000000,"from":"client","redacted":true,'
+        b'"updates":[{"kind":"error","rule":"acp/before-initialize"}],'
+        b'"notes":[{"rule":"acp/before-initialize","severity":"violation",'
+        b'"method":"session/new"}],"msg":' + NEW % b"[redacted:1]" + b"}\n"
     )
 
 
 SAID = {
-    "in a message": b'{"method":"$/log","params":{"t":"key %b"}}\n',
-    "in a message with CRLF": b'{"method":"$/log","params":{"t":"key %b"}}\r\n',
+    "in a message": b'{"jsonrpc":"2.0","method":"$/log","params":{"t":"key %b"}}\n',
+    "in a message with CRLF": b'{"jsonrpc":"2.0","method":"$/log","params":{"t":"key %b"}}\r\n',
     "in an update": CHUNK.replace(b"hello", b"%b") + b"\n",
     "in noise": b"using %b\n",
-    "in a batch": b'[{"method":"$/log","params":{"t":"%b"}}]\n',
+    "in a batch": b'[{"jsonrpc":"2.0","method":"$/log","params":{"t":"%b"}}]\n',
     "in bytes that are no UTF-8": b"\xff %b\n",
 }
 
@@ -745,7 +799,7 @@ def test_a_redactor_that_finds_nothing_changes_nothing(stream, places):
 
 SECRETS = st.sampled_from([
     NEW % SECRET.encode(), CHUNK.replace(b"hello", SECRET.encode()), b"key " + SECRET.encode(),
-    b'{"id":1,"result":{"t":"%b"}}' % SECRET.encode(), CHUNK, PROMPT,
+    b'{"jsonrpc":"2.0","id":1,"result":{"t":"%b"}}' % SECRET.encode(), CHUNK, PROMPT,
 ])  # fmt: skip
 
 

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass, field
 
+from acptap.acp.record import Record
 from acptap.session import Session, SessionState
 
 PROMPT = "session/prompt"
 LOAD = "session/load"
-ASKS = ("session/request_permission", "elicitation/create")
+RESUME = "session/resume"
+CLOSE = "session/close"
+PERMISSION = "session/request_permission"
+ELICITATION = "elicitation/create"
+ASKS = (PERMISSION, ELICITATION)
 COUNTED = frozenset({PROMPT, LOAD, *ASKS})
 """Requests that are counted while they are open."""
 
@@ -20,12 +25,14 @@ class Work:
         open: How many requests of each counted method are not answered.
         turns: Prompts and loads that were answered.
         before_resume: The state to go back to if a resume fails.
+        record: What the rules have to remember of it.
     """
 
     session: Session
     open: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     turns: int = 0
     before_resume: SessionState | None = None
+    record: Record = field(default_factory=Record)
 
     @property
     def prompts(self) -> int:

@@ -1,5 +1,7 @@
 """Rows as JSON lines, for programs."""
 
+from acptap.acp.view import Folded
+from acptap.errors import UsageError
 from acptap.timeline.printable import visible_json
 from acptap.timeline.reading import Kind
 from acptap.timeline.rows import Row
@@ -27,6 +29,7 @@ def json_line(row: Row) -> str:
         "label": None if track is None else track.label,
         "state": None if row.state is None else row.state.value,
         "transitions": [move.as_json(None) for move in row.moves],
+        "updates": [update.as_json(None) for update in row.updates],
         "notes": [note.as_json() for note in row.notes],
         "gist": row.gist,
     }
@@ -40,3 +43,25 @@ def _payload(row: Row) -> bytes:
     if row.reading.kind in _NO_JSON:
         return dump(row.entry.unit().decode("utf-8", "backslashreplace"))
     return row.entry.reading()
+
+
+def folded_line(folded: Folded, session: str | None) -> str:
+    """Return folded values as a JSON object on one line.
+
+    Args:
+        folded: The values.
+        session: The only session that is wanted, and its subagents; None for all.
+
+    Raises:
+        UsageError: The values are nested deeper than JSON can be written.
+    """
+    if session is not None:
+        wanted = [view for view in folded.sessions if session in (view.id, view.parent)]
+        folded = Folded(folded.line, wanted)
+    try:
+        return visible_json(dump(folded.as_json()).decode())
+    except RecursionError:
+        raise UsageError(
+            "the cassette holds values nested too deeply for --json", where="--tree",
+            fix="leave --json out",
+        ) from None  # fmt: skip

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from acptap.cassette import Header
 from acptap.jsonrpc import Side
@@ -10,6 +11,7 @@ from acptap.notes import Note, Severity
 from acptap.session import SessionState, Transition
 from acptap.timeline.gists import brief
 from acptap.timeline.printable import cells, cut, visible
+from acptap.timeline.reactions import in_words
 from acptap.timeline.reading import Kind
 from acptap.timeline.rows import LANES, Mark, Row, Timeline, Track
 
@@ -193,6 +195,16 @@ class Layout:
             if shown != text:
                 break
         return fitted
+
+    def updates(self, row: Row, tracks: dict[str, Track]) -> Pieces:
+        """Return the line below a row: what it asks of a view."""
+        own = row.sessions[0] if row.sessions else None
+        words = [in_words(update, own, tracks) for update in row.updates]
+        runs = [(word, len(list(run))) for word, run in groupby(words)]
+        times = self._glyphs.times
+        told = ", ".join(word + (f" {times}{count}" if count > 1 else "") for word, count in runs)
+        line = [(" " * _length(self._front(row)), "quiet"), (told, "quiet")]
+        return line if self.width is None else self._fitted(line, self.width)
 
     # The header block
 

@@ -1,13 +1,19 @@
 """`acptap proxy`: record an agent's command over stdio."""
 
 import os
-from collections.abc import Sequence
+import shlex
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
 
 from acptap import storage
 from acptap.app.recorder import Recorder
+from acptap.app.redacting import count
+from acptap.app.revision import WatchedTape, finish
 from acptap.errors import CommandError, UsageError
 from acptap.redact import Redactor
 from acptap.storage import Tape
@@ -25,6 +31,12 @@ SIGNALLED = 128
 """Added to a signal's number to make an exit code, as shells do."""
 
 _FAREWELL = 2.0
+
+_IMPATIENCE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class _Interrupted(Exception):
+    """Whoever started us does not want to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +77,8 @@ def proxy_command(command: Sequence[str], options: ProxyOptions) -> int:
     program = find_program(command, os.environ)
     stderr = Stderr()
     with Signals() as signals:
-        tape = Tape.create(_place(options), overwrite=options.overwrite)
+        tape = WatchedTape.create(_place(options), overwrite=options.overwrite)
+        tape.watch(redactor)
         place = _identity(tape.path)
         recorder = Recorder(Tap(redactor), tape, stderr.say, stderr=options.stderr)
         proxy = StdioProxy(program, command, recorder, stderr, signals, grace=options.grace)
@@ -74,10 +87,12 @@ def proxy_command(command: Sequence[str], options: ProxyOptions) -> int:
         talk = _say_nothing if options.quiet else stderr.say
         talk(f"recording to {tape.path}")
         status = proxy.run()
-        if redactor is not None and redactor.replaced:
-            talk(f"{redactor.replaced} secrets were replaced in {tape.path}")
         if is_lost := _identity(tape.path) != place:
             stderr.say(f"{tape.path} was moved, replaced or deleted while it was recorded")
+        elif redactor is not None and not recorder.broken:
+            _finish(tape, redactor, stderr.say)
+        if redactor is not None and redactor.replaced:
+            talk(f"{count(redactor)} in {tape.path}")
         stderr.drain(_FAREWELL)
         tape.close()
     return _exit_code(status, incomplete=recorder.broken or is_lost)
@@ -89,6 +104,37 @@ def _start(proxy: StdioProxy, tape: Tape) -> None:
     except CommandError:
         tape.discard()
         raise
+
+
+def _finish(tape: WatchedTape, redactor: Redactor, say: Callable[[str], None]) -> None:
+    """Take out of the tape what could not be seen while it was recorded."""
+    try:
+        with _interruptible():
+            finish(tape.path, redactor, tape.learnt_at)
+    except Exception as error:  # whatever it is, the agent's code is ours
+        why = "" if isinstance(error, _Interrupted) else f" ({error})"
+        say(
+            f"secrets that came in pieces may still be in {tape.path}{why}; "
+            f"finish it with: acptap redact {shlex.quote(str(tape.path))}"
+        )
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise `_Interrupted` on a signal that asks us to end, unless it is to be ignored."""
+    former = {number: signal.getsignal(number) for number in _IMPATIENCE}
+    for number, handler in former.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise _Interrupted
 
 
 def _say_nothing(_: str) -> None:

@@ -106,8 +106,7 @@ class Recorder:
 
     def _unfinished(self, side: Side, at: int) -> bytes:
         """Return the entry of what a side has begun to say, without one that says it is done."""
-        lines = self._tap.end(side, at)
-        return lines[: lines.rfind(b"\n", 0, -1) + 1]
+        return self._tap.rest(side, at)
 
     def _record(self, lines_at: Callable[[int], bytes]) -> bool:
         with self._lock:

@@ -1,9 +1,5 @@
 """`acptap show`: a cassette as a timeline, on a terminal, in a pipe, or as JSON."""
 
-import io
-import os
-import select
-import shutil
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,14 +8,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO, TypeVar
 
-from rich.console import COLOR_SYSTEMS, Console
-from rich.style import Style
-
 from acptap.app import following
-from acptap.app.export import json_line
-from acptap.app.layout import PLAIN, RICH, Layout, Pieces
+from acptap.app.export import folded_line, json_line
+from acptap.app.layout import PLAIN, RICH, Layout
+from acptap.app.screen import Screen, silence
+from acptap.app.tree import Tree
 from acptap.cassette import Entry
 from acptap.errors import AcptapError, DamagedCassette, UsageError
+from acptap.rereading import Rereading
 from acptap.storage import Recording
 from acptap.timeline.folding import Folding
 from acptap.timeline.printable import visible
@@ -30,19 +26,6 @@ _QUIET_LOOKS = 3
 """Looks at a file without anything new until an unfinished run of chunks is shown."""
 _LIVE_SPAN = 1.0
 """Seconds that a run of chunks may last while it is followed."""
-
-_STYLES = {
-    "speech": "none", "quiet": "dim", "time": "dim", "prompt": "bold",
-    "thought": "italic dim", "tool": "cyan", "ask": "yellow", "call": "blue",
-    "event": "dim", "stderr": "dim", "noise": "magenta", "error": "red",
-    "client": "dim", "agent": "dim",
-    "idle": "dim", "running": "green", "requires_action": "bold yellow",
-    "unknown": "magenta", "other": "magenta", "none": "dim", "closed": "dim",
-    "violation": "bold red", "warning": "yellow", "note": "blue",
-    "hue0": "bright_cyan", "hue1": "cyan", "hue2": "magenta", "hue3": "blue",
-    "hue4": "bright_green", "hue5": "bright_magenta",
-}  # fmt: skip
-
 
 E = TypeVar("E", Entry, Entry | None)
 
@@ -59,6 +42,9 @@ class ShowOptions:
         kinds: Kinds of rows.
         pattern: A regular expression.
         tail: Only so many of the last rows.
+        updates: Show what each entry asks of a view.
+        tree: Show the conversation as a client does.
+        at: Only up to this line of the cassette.
     """
 
     follow: bool = False
@@ -68,6 +54,33 @@ class ShowOptions:
     kinds: Sequence[str] = ()
     pattern: str | None = None
     tail: int | None = None
+    updates: bool = False
+    tree: bool = False
+    at: int | None = None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a tree is asked for."""
+        return self.tree or (self.at is not None and not self.updates)
+
+    def check(self) -> None:
+        """Refuse what can't be done at once.
+
+        Raises:
+            UsageError: It can't.
+        """
+        of_rows = {"--expand": self.expand, "--kind": bool(self.kinds),
+                   "--grep": self.pattern is not None, "--tail": self.tail is not None,
+                   "--updates": self.updates}  # fmt: skip
+        followed = self.follow and (self.drawn or self.at is not None)
+        odd = (
+            ["--follow"] if followed else [name for name in of_rows if of_rows[name] and self.drawn]
+        )
+        if odd:
+            which = "--tree" if self.tree else "--at"
+            raise UsageError(
+                f"{which} and {odd[0]} don't go together", where="show", fix="leave one of them out"
+            )
 
 
 def show_command(path: Path, options: ShowOptions, out: TextIO | None = None) -> int:
@@ -80,12 +93,13 @@ def show_command(path: Path, options: ShowOptions, out: TextIO | None = None) ->
     """
     out = sys.stdout if out is None else out
     try:
+        options.check()
         _Show(path, options, out).run()
         out.flush()
     except BrokenPipeError:  # whoever read it has seen enough
-        _silence(out)
+        silence(out)
     except OSError as error:
-        _silence(out)
+        silence(out)
         raise AcptapError(
             f"the timeline can't be written or the cassette read on ({error.strerror})",
             where=visible(str(path)),
@@ -95,69 +109,6 @@ def show_command(path: Path, options: ShowOptions, out: TextIO | None = None) ->
         error.fix = visible(error.fix)
         raise
     return 0
-
-
-def _silence(out: TextIO) -> None:
-    """Keep the interpreter from failing once more when it flushes at exit."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, out.fileno())
-    os.close(null)
-
-
-class Screen:
-    """Writes pieces of text: with colours to a terminal that has them, else plainly.
-
-    Args:
-        out: Where to.
-
-    Attributes:
-        coloured: Whether it has colours.
-    """
-
-    def __init__(self, out: TextIO) -> None:
-        if isinstance(out, io.TextIOWrapper):
-            out.reconfigure(errors="backslashreplace", line_buffering=False)
-        self._console = Console(file=out)
-        self._out = out
-        self._system = COLOR_SYSTEMS.get(self._console.color_system or "")
-        self.coloured = (
-            self._console.is_terminal
-            and not self._console.is_dumb_terminal
-            and not self._console.no_color
-            and self._console.encoding.startswith("utf")
-            and self._system is not None
-        )
-        self._styles = {name: Style.parse(style) for name, style in _STYLES.items()}
-
-    @property
-    def width(self) -> int | None:
-        """The terminal's columns now; None for a pipe or a file."""
-        return shutil.get_terminal_size().columns if self._out.isatty() else None
-
-    def write(self, pieces: Pieces) -> None:
-        """Write a line."""
-        if self.coloured:
-            parts = [self._styles[style].render(text, color_system=self._system)
-                     for text, style in pieces]  # fmt: skip
-        else:
-            parts = [text for text, _ in pieces]
-        self._out.write("".join(parts).rstrip() + "\n")
-
-    def flush(self) -> None:
-        """Let the reader see what was written."""
-        self._out.flush()
-
-    def rest(self) -> None:
-        """Wait for more to write, and fail if nobody reads it any more.
-
-        Raises:
-            BrokenPipeError: The reader of the pipe is gone.
-        """
-        following.pause()
-        poll = select.poll()
-        poll.register(self._out.fileno(), 0)
-        if any(event & select.POLLERR for _, event in poll.poll(0)):
-            raise BrokenPipeError
 
 
 class _Show:
@@ -172,6 +123,9 @@ class _Show:
         self._selection = Selection(kinds=options.kinds, pattern=pattern)
         self._timeline = Timeline()
         self._folding = Folding()
+        self._rereading: Rereading | None = None
+        if options.drawn or options.updates or options.json:
+            self._rereading = Rereading(keep=options.drawn)
         self._held: deque[Row] | None = None
         if options.tail is not None:
             self._held = deque(maxlen=options.tail)
@@ -196,6 +150,9 @@ class _Show:
             torn = recording.torn
             for entry in islice(recording, known):
                 self._take(entry)
+            if self._options.drawn:
+                self._draw()
+                self._matched = True
         self._catch_up()
         if torn is not None:
             _say(f"{self._path}: line {torn} was cut off by a crash and is left out")
@@ -234,8 +191,17 @@ class _Show:
     def _begin(self, recording: Recording) -> int:
         """Read what is there, write the header block and return the number of entries."""
         known = Timeline()
+        at, last = self._options.at, 1
         for entry in _counted(recording):
+            if at is not None and entry.number > at:
+                break
             known.survey(entry)
+            last = entry.number
+        if at is not None and at > last:
+            raise UsageError(
+                f"there is no line {at}", where=recording.name,
+                fix=f"name one of the lines 1 to {last}",
+            )  # fmt: skip
         self._selection.session = self._options.session
         if self._options.session is not None and not self._options.follow:
             self._selection.session = find_session(
@@ -249,7 +215,11 @@ class _Show:
         return known.entries
 
     def _take(self, entry: Entry) -> None:
+        updates = () if self._rereading is None else self._rereading.take(entry)
         row = self._timeline.row(entry)
+        if self._options.drawn:
+            return
+        row.updates = updates
         if not self._selection.has(row, self._timeline.tracks):
             return
         self._matched = True
@@ -273,6 +243,20 @@ class _Show:
                 self._screen.write([(json_line(row), "speech")])
             else:
                 self._screen.write(self._layout.row(row, self._timeline.tracks))
+                if row.updates:
+                    self._screen.write(self._layout.updates(row, self._timeline.tracks))
+
+    def _draw(self) -> None:
+        """Write the tree of what was taken in."""
+        assert self._rereading is not None
+        folded = self._rereading.fold()
+        asked = self._selection.session
+        if self._options.json:
+            self._screen.write([(folded_line(folded, asked), "speech")])
+            return
+        labels = {id_: track.label for id_, track in self._timeline.tracks.items()}
+        for line in Tree(folded, labels, self._screen.width).lines(asked):
+            self._screen.write(line)
 
 
 def _counted(entries: Iterable[E]) -> Iterator[E]:

@@ -12,6 +12,7 @@ payload is found without parsing: it is what follows the first of them.
 """
 
 from acptap.cassette.encoding import (
+    MEMBERS,
     NOTHING,
     Annotations,
     encode_at,
@@ -29,14 +30,17 @@ from acptap.cassette.entry import (
     migrate,
     unit_of,
 )
-from acptap.cassette.header import ANNOTATIONS, FORMAT, Header, decode_header
+from acptap.cassette.header import ANNOTATIONS, DONE, FORMAT, OPEN, Header, decode_header
 
 __all__ = [
     "ANNOTATIONS",
     "DELIMITER",
+    "DONE",
     "FORMAT",
+    "MEMBERS",
     "MIGRATIONS",
     "NOTHING",
+    "OPEN",
     "PAYLOAD_KEYS",
     "Annotations",
     "Entry",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from acptap.notes import Note
 from acptap.session import Transition
+from acptap.updates import Update
 from acptap.wire.jsontext import dump
 
 _CONTROL = re.compile(rb"[\x00-\x1f]")
@@ -18,7 +19,27 @@ class Annotations(NamedTuple):
     session: str | list[str | None] | None = None
     transitions: Iterable[Transition] = ()
     notes: Iterable[Note] = ()
+    updates: Iterable[Update] = ()
 
+    def members(self) -> dict[str, object]:
+        """Return them as they stand in an entry, in order; those that say nothing are left out."""
+        session, transitions, notes, updates = self
+        whose = session if isinstance(session, str) else None
+        members: dict[str, object] = {} if session is None else {"session": session}
+        states = [step.as_json(whose) for step in transitions]
+        if states:
+            members["state"] = states[0] if len(states) == 1 else states
+        told = [update.as_json(whose) for update in updates]
+        if told:
+            members["updates"] = told
+        said = [note.as_json() for note in notes]
+        if said:
+            members["notes"] = said
+        return members
+
+
+MEMBERS = ("session", "state", "updates", "notes")
+"""The members of an entry that annotations are written in."""
 
 NOTHING = Annotations()
 
@@ -36,15 +57,7 @@ def encode_front(
         members["more"] = True
     if redacted:
         members["redacted"] = True
-    session, transitions, notes = annotations
-    if session is not None:
-        members["session"] = session
-    states = [step.as_json(session if isinstance(session, str) else None) for step in transitions]
-    if states:
-        members["state"] = states[0] if len(states) == 1 else states
-    said = [note.as_json() for note in notes]
-    if said:
-        members["notes"] = said
+    members |= annotations.members()
     return b"," + dump(members)[1:-1] if members else b""
 
 

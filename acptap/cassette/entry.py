@@ -11,6 +11,9 @@ from acptap.wire import jsontext, spans
 
 PAYLOAD_KEYS = ("msg", "text", "b64")
 
+_EVER = 1e9
+"""Seconds no recording lasts: some thirty years."""
+
 _PAYLOADS = frozenset(PAYLOAD_KEYS)
 _MARKS = {key: b',"%b":' % key.encode() for key in PAYLOAD_KEYS}
 
@@ -119,16 +122,16 @@ def unit_of(key: str | None, payload: bytes, delimiter: bytes = b"\n") -> bytes:
 
 
 def fetch_unit(line: bytes, delimiter: bytes = b"\n") -> bytes:
-    """Return the unit in a line that was decoded before, and so is known to be sound.
+    """Return the unit in a line, and nothing else of it.
 
     Args:
         line: The line without its LF.
         delimiter: What the transport puts behind a plain unit.
+
+    Raises:
+        ValueError: The line is no entry.
     """
-    try:
-        _, key, payload = _slice(line)
-    except ValueError:
-        _, key, payload = _scan(line)
+    _, key, payload = _cut(line)
     return unit_of(key, payload, delimiter)
 
 
@@ -221,10 +224,13 @@ def _members(text: bytes) -> dict[str, object]:
 
 
 def _check(entry: Entry) -> None:
-    if not isinstance(entry.front.get("at"), (int, float)):
+    at = entry.front.get("at")
+    if type(at) not in (int, float) or not 0 <= entry.at < _EVER:
         raise ValueError("no time in `at`")
     if entry.front.get("from") not in ("client", "agent"):
         raise ValueError("no side in `from`")
+    if entry.key is None and entry.event is None:
+        raise ValueError("neither a payload nor an event")
 
 
 def _first_words(error: BaseException) -> str:

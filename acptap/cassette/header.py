@@ -12,6 +12,9 @@ FORMAT = 1
 ANNOTATIONS = 1
 """Revision of the rules that annotations are written by."""
 
+OPEN, DONE = "open", "done"
+"""How far redaction is. Of one length, so that one becomes the other in place."""
+
 _HEADER_KEYS = ("protocol", "transport", "recorded_at", "upstream", "generator")
 
 
@@ -25,6 +28,8 @@ class Header:
         recorded_at: The instant `at` counts from, as ISO 8601 in UTC with microseconds.
         upstream: The agent's command as a list, or its URL.
         generator: Who wrote the file.
+        redaction: `OPEN` while secrets that came in pieces may still be in it, `DONE` once they
+            are not, empty if nothing was taken out.
         format: The cassette format.
         annotations: Revision of the rules the annotations were written by.
         extra: Members this version does not know; kept.
@@ -35,14 +40,22 @@ class Header:
     recorded_at: str
     upstream: list[str] | str
     generator: str
+    redaction: str = ""
     format: int = FORMAT
     annotations: int = ANNOTATIONS
     extra: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def is_redaction_open(self) -> bool:
+        """Whether the recording was not finished, so that `acptap redact` has something to do."""
+        return self.redaction == OPEN
 
     def encode(self) -> bytes:
         """Return the header's line."""
         line: dict[str, object] = {"acptap": self.format, "annotations": self.annotations}
         line |= {key: getattr(self, key) for key in _HEADER_KEYS}
+        if self.redaction:
+            line["redaction"] = self.redaction
         return dump(line | self.extra) + b"\n"
 
 
@@ -72,5 +85,8 @@ def decode_header(line: bytes, name: str) -> Header:
             fix="install a newer acptap",
         )  # fmt: skip
     known = {key: value.pop(key, "") for key in _HEADER_KEYS}
+    redaction = str(value.pop("redaction", ""))
     format_, annotations = value.pop("acptap"), value.pop("annotations", 0)
-    return Header(**known, format=format_, annotations=annotations, extra=value)
+    return Header(
+        **known, redaction=redaction, format=format_, annotations=annotations, extra=value
+    )

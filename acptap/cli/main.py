@@ -22,6 +22,10 @@ COMMANDS = {
     "replay": "Play a cassette as a fake agent.",
     "exec": "Run a command with a cassette as its agent, and judge.",
     "show": "Show a cassette as a timeline.",
+    "check": "Hold cassettes against the rules of the protocol.",
+    "annotate": "Write the annotations of cassettes anew.",
+    "rules": "Print the rules.",
+    "redact": "Take secrets out of cassettes.",
     "demo": "Record, replay and show a built-in agent.",
 }
 

@@ -26,9 +26,21 @@ O another one, N not known yet, x closed, - no session.
   session      the session's id, label its short name
   state        the session's state from here on
   transitions  changes of state: session, from, to, basis, reason
+  updates      what a view must react to: kind, session, index, id,
+               change, subagent and particulars
   notes        rules met: rule, severity and particulars
   gist         what it says, in one line
   payload      the message, or the text if it is none
+
+\b
+--updates writes below an entry what a view must react to:
+  message, reasoning  started, content, replaced; of tool calls
+                      tool_started, tool_args, tool_result,
+                      tool_ended; else activity, ended
+  messages            the conversation was restated
+  state               a plan, usage, mode, config and the like
+  subagent, interrupt, error
+  done                a turn ended: success, failed or cancelled
 """
 
 
@@ -42,14 +54,25 @@ O another one, N not known yet, x closed, - no session.
 )  # fmt: skip
 @click.option("--kind", "kinds", multiple=True, metavar="KIND",
     help="Only entries of this kind (see below), with a `state` change or a `note`, of a severity "
-    "(violation, warning), of failed answers (error), or of a method or update. May be repeated.",
+    "(violation, warning), of failed answers (error), with `updates` where those are shown, or of "
+    "a method or update. May be repeated.",
 )  # fmt: skip
 @click.option("--grep", "pattern", metavar="RE",
     help="Only entries in whose text or gist this regular expression occurs.",
 )  # fmt: skip
 @click.option("--expand", is_flag=True, help="A row for each chunk of a text.")
 @click.option("-n", "--tail", type=click.IntRange(min=0), metavar="N", help="Only the last N rows.")
-@click.option("--json", is_flag=True, help="Write JSON lines, one for each entry.")
+@click.option("--updates", is_flag=True, help="Show what each entry asks of a view.")
+@click.option("--tree", is_flag=True,
+    help="Show what a correct client shows: sessions, turns, messages, tool calls and the rest.",
+)  # fmt: skip
+@click.option("--at", type=click.IntRange(min=1), metavar="ENTRY",
+    help="Only up to this line of the cassette, where the header is line 1: with --updates the "
+    "timeline, else the tree, as it was at that moment.",
+)  # fmt: skip
+@click.option("--json", is_flag=True,
+    help="Write JSON lines, one for each entry; with --tree one object.",
+)  # fmt: skip
 def show(cassette: Path, **chosen: Any) -> int:
     """Show a cassette as a timeline.
 

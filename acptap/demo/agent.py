@@ -4,6 +4,7 @@ A prompt with "remove" in it makes a tool call and asks permission; one with "co
 it is cancelled; any other is answered in two chunks.
 """
 
+import contextlib
 import sys
 from collections.abc import Iterator
 
@@ -17,10 +18,20 @@ _COUNTED = 3
 def main() -> None:
     """Serve until standard input ends."""
     agent = Agent()
-    for line in sys.stdin.buffer:
-        for answer in agent.receive(orjson.loads(line)):
-            sys.stdout.buffer.write(orjson.dumps({"jsonrpc": "2.0", **answer}) + b"\n")
-            sys.stdout.buffer.flush()
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+        for line in sys.stdin.buffer:
+            for answer in agent.receive(_read(line)):
+                sys.stdout.buffer.write(orjson.dumps({"jsonrpc": "2.0", **answer}) + b"\n")
+                sys.stdout.buffer.flush()
+
+
+def _read(line: bytes) -> dict[str, object]:
+    """Return a message, or one that is answered by nothing for a line that is none."""
+    try:
+        message = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        message = None
+    return message if isinstance(message, dict) else {"method": "noise"}
 
 
 class Agent:

@@ -38,7 +38,7 @@ def apart(text: str, hits: Iterable[Hit]) -> Iterator[tuple[int, int, str]]:
     for start, end, secret in merged:
         for part in _outside(redacted, start, end):
             piece = secret if part == (start, end) else text[slice(*part)].strip()
-            if piece:
+            if piece.strip():
                 yield *part, piece
 
 

@@ -60,13 +60,24 @@ class Redactor:
     def __init__(self, patterns: Iterable[str] = (), *, first: int = 1) -> None:
         self.replaced = 0
         self._patterns = [_compile(pattern) for pattern in patterns]
+        self._shown: set[int] = set()
         self._vault = Vault(first)
         self._head = _HEAD
 
     @property
     def secrets(self) -> int:
         """How many different secrets were replaced."""
-        return len(self._vault)
+        return len(self._shown)
+
+    @property
+    def learnt(self) -> int:
+        """How many secrets are looked for wherever they stand."""
+        return self._vault.learnt
+
+    def recount(self) -> None:
+        """Count replacements anew; what is known and how it is numbered stays."""
+        self.replaced = 0
+        self._shown.clear()
 
     def suspects(self, data: bytes, start: int = 0) -> bool:
         """Return whether any of the whole lines in `data` may need redaction.
@@ -127,6 +138,35 @@ class Redactor:
             cleared.append(word if new is None else new)
         return cleared
 
+    # For texts that come bit by bit
+
+    def shows(self, text: bytes) -> bool:
+        """Return whether a text may hold a secret, or the beginning of one that was replaced."""
+        return bool(self._patterns) or b"[redacted:" in text or self._shows(text)
+
+    def knows(self, data: bytes) -> bool:
+        """Return whether something that was learnt may stand in lines of a cassette."""
+        return self._vault.shows(data, 0)
+
+    def hits(self, text: str) -> list[tuple[int, int, str]]:
+        """Return the secrets in a text: start, end and what they are, apart and in order."""
+        return list(apart(text, self._found(text)))
+
+    def placeholder(self, secret: str) -> str:
+        """Return what stands for a secret. Each call counts as a replacement."""
+        self.replaced += 1
+        number = self._vault.number(secret)
+        self._shown.add(number)
+        return f"[redacted:{number}]"
+
+    def may_begin(self, placeholder: str, text: str) -> bool:
+        """Return whether a text may be the beginning of what a placeholder stands for.
+
+        Of a secret that is not known it may if it is one word.
+        """
+        secret = self._vault.secret(int(placeholder[len("[redacted:") : -1]))
+        return secret.startswith(text) or not any(map(str.isspace, text))
+
     # Whether to look
 
     def _shows(self, data: bytes, start: int = 0, triggers: Triggers = TRIGGERS) -> bool:
@@ -164,7 +204,7 @@ class Redactor:
                 if new is not None:
                     edits.append(Edit(start + 1, end - 1, new.encode("utf-8", "surrogateescape")))
             elif hits:
-                self._placeholder(hits[0].secret)  # counted; but a number stays a number
+                self.placeholder(hits[0].secret)  # counted; but a number stays a number
                 edits.append(Edit(start, end, b"0"))
         return edits
 
@@ -232,13 +272,9 @@ class Redactor:
         done = 0
         for start, end, secret in apart(reading.text, hits):
             begin = reading.origin(start)
-            parts += (raw[done:begin], self._placeholder(secret))
+            parts += (raw[done:begin], self.placeholder(secret))
             done = reading.origin(end)
         return "".join([*parts, raw[done:]]) if parts else None
-
-    def _placeholder(self, secret: str) -> str:
-        self.replaced += 1
-        return f"[redacted:{self._vault.number(secret)}]"
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

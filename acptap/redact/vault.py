@@ -24,12 +24,18 @@ class Vault:
         self._needles: list[bytes] = []
         self._heeds_escapes = False
 
-    def __len__(self) -> int:
-        return len(self._numbers)
+    @property
+    def learnt(self) -> int:
+        """How many secrets are to be found elsewhere."""
+        return len(self._learnt)
 
     def number(self, secret: str) -> int:
         """Return the number of a secret, a new one if it is new."""
         return self._numbers.setdefault(secret, self._first + len(self._numbers))
+
+    def secret(self, number: int) -> str:
+        """Return the secret with a number, or nothing if it isn't known."""
+        return next((known for known, its in self._numbers.items() if its == number), "")
 
     def learn(self, hits: Iterable[Hit], *, is_named: bool = False) -> None:
         """Remember the secrets that are to be found elsewhere too.

@@ -30,6 +30,25 @@ def build(entries: Iterable[Entry]) -> Script:
     transcript = Transcript()
     for entry in entries:
         transcript.add(entry)
+    return _lay_out(transcript)
+
+
+def build_all(entries: Iterable[Entry]) -> list[Script]:
+    """Return the scripts of all recorded connections, by their numbers.
+
+    Args:
+        entries: A cassette's entries, in recorded order.
+    """
+    transcripts: dict[int, Transcript] = {}
+    for entry in entries:
+        transcript = transcripts.get(entry.conn)
+        if transcript is None:
+            transcript = transcripts[entry.conn] = Transcript()
+        transcript.add(entry)
+    return [_lay_out(transcripts[number]) for number in sorted(transcripts)]
+
+
+def _lay_out(transcript: Transcript) -> Script:
     transcript.finish()
     layout = _Layout(transcript)
     for step in transcript.steps:

@@ -27,7 +27,7 @@ def explain(
     recorded = casting.steps_like(call)
     awaited = min(casting.next_steps(call), key=lambda step: step.number, default=None)
     if not recorded:
-        what, nearest = _unknown(script, casting, call), awaited
+        what, nearest = _unknown(script, casting, call), awaited or _named_by(script, call)
     elif number > len(recorded):
         what = f"{call.method} number {number}: the cassette holds {len(recorded)}"
         nearest = recorded[-1]
@@ -47,10 +47,17 @@ def about(what: str, step: Step, difference: Difference | None = None) -> Miss:
 
 def _unknown(script: Script, casting: Casting, call: Call) -> str:
     if call.session is not None and casting.recorded_session(call.session) is None:
+        if _named_by(script, call) is not None:
+            return f"{call.method[:100]} is not in the cassette: it holds nothing of this session"
         return f"{call.method} for session {call.session[:100]}: the cassette has no such session"
     if call.method in script.methods:
         return f"{call.method} is not in the cassette at this place"
     return f"{call.method[:100]} is not in the cassette"
+
+
+def _named_by(script: Script, call: Call) -> Step | None:
+    """Return the answer that named a call's session, which may be all that is said of it."""
+    return next((step for step, ids in script.mints.items() if call.session in ids), None)
 
 
 def _between(casting: Casting, step: Step, call: Call) -> Difference | None:

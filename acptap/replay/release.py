@@ -72,7 +72,8 @@ def refusal(lane: Lane | None, id_: bytes, miss: Miss, delimiter: bytes) -> Rele
         delimiter: What stands behind the answer.
     """
     said = miss.as_json()
-    error = {"code": UNMATCHED, "message": f"acptap: {said.pop('what')}", "data": {"acptap": said}}
+    del said["what"]  # the message says it
+    error = {"code": UNMATCHED, "message": f"acptap: {miss}", "data": {"acptap": said}}
     text = b'{"jsonrpc":"2.0","id":%b,"error":%b}%b' % (id_, jsontext.dump(error), delimiter)
     return Release(lane, None, ends_read=True, number=None, what=text)
 

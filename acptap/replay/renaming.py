@@ -203,7 +203,7 @@ def _slashed(path: str) -> str:
 
 def _quoted(path: str) -> str:
     """Return a path as URIs spell it."""
-    return quote(path, safe="/:\\")
+    return quote(path, safe="/:\\", errors="replace")  # half a surrogate pair has no spelling
 
 
 def _bare(path: str) -> str:

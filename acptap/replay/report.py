@@ -38,7 +38,7 @@ class Miss:
         parts = [self.what]
         if self.nearest is not None:
             parts.append(f"nearest is {self.nearest} at line {self.line}")
-        if self.difference is not None:
+        if self.difference is not None and self.difference.path != "/method":  # that was said
             parts.append(str(self.difference))
         return "; ".join(parts)
 

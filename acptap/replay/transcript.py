@@ -7,6 +7,7 @@ from acptap.acp import methods
 from acptap.acp.methods import METHODS, Scope
 from acptap.acp.observation import session_of
 from acptap.cassette import Entry
+from acptap.errors import DamagedCassette
 from acptap.jsonrpc import (
     Malformed,
     Message,
@@ -114,12 +115,14 @@ class Transcript:
         self._unit(step, entry.reading())
 
     def finish(self) -> None:
-        """Take in that there are no more entries: units in pieces end unfinished."""
-        for side, pieces in self._pieces.items():
+        """Take in that there are no more entries.
+
+        A unit of which only pieces are there was cut off by a crash: it can't be played.
+        """
+        for pieces in self._pieces.values():
             step, _ = pieces.finish()
-            if side is Side.CLIENT:
-                step.optional = True
-                self.steps.append(step)
+            if step in self.steps:
+                self.steps.remove(step)
         self._pieces.clear()
 
     # Units
@@ -149,6 +152,12 @@ class Transcript:
 
     def _piece(self, step: Step, entry: Entry) -> None:
         side = step.side
+        if entry.key == "msg":
+            raise DamagedCassette(
+                "a unit begins although the one before it, which is in pieces, has not ended",
+                where=f"line {entry.number}",
+                fix="restore the file, or delete the pieces before that line",
+            )
         if side not in self._pieces:
             self._pieces[side] = _Pieces()
             if side is Side.AGENT:
@@ -161,20 +170,20 @@ class Transcript:
             self._unit(step, text_of(raw))
 
     def _unit(self, step: Step, text: bytes) -> None:
-        messages = _messages(text)
+        messages, is_batch = _messages(text)
         if step.side is Side.CLIENT:
-            self._said_by_client(step, messages)
+            self._said_by_client(step, messages, is_batch=is_batch)
             return
         if not step.pieces:
             self.steps.append(step)
-        if len(messages) > 1:
+        if is_batch:
             step.parts = tuple(_member(step, index) for index in range(len(messages)))
         for part, message in zip(step.messages, messages, strict=False):
             self._message(part, message, step)
 
-    def _said_by_client(self, unit: Step, messages: list[Message]) -> None:
+    def _said_by_client(self, unit: Step, messages: list[Message], *, is_batch: bool) -> None:
         steps = [unit]
-        if len(messages) > 1:
+        if is_batch:
             steps = [_member(unit, index) for index in range(len(messages))]
         for step, message in zip(steps, messages, strict=False):
             self._message(step, message, step)
@@ -269,11 +278,13 @@ class Transcript:
         return self._words.setdefault(word, word)
 
 
-def _messages(text: bytes) -> list[Message]:
+def _messages(text: bytes) -> tuple[list[Message], bool]:
+    """Return the messages of a unit, and whether they are the members of an array."""
     try:
-        return read_all(jsontext.parse(text), text)
+        value = jsontext.parse(text)
     except ValueError:
-        return []
+        return [], False
+    return read_all(value, text), isinstance(value, list) and bool(value)
 
 
 def _member(unit: Step, index: int) -> Step:

@@ -36,7 +36,7 @@ class Folding:
         if run is None:
             self._runs[session] = (key, replace(row), [chunk[1]])
         else:
-            self._extend(run[1], run[2], row.at, chunk[1])
+            self._extend(run[1], run[2], row, chunk[1])
         return done
 
     def flush(self) -> list[Row]:
@@ -52,8 +52,9 @@ class Folding:
     def _is_long(self, run: Row, at: float) -> bool:
         return self.span is not None and at - run.at >= self.span
 
-    def _extend(self, run: Row, texts: list[str], at: float, text: str) -> None:
+    def _extend(self, run: Row, texts: list[str], row: Row, text: str) -> None:
         run.count += 1
-        run.until = at
+        run.until = row.at
+        run.updates += row.updates
         if sum(map(len, texts)) < LIMIT:
             texts.append(text)

@@ -79,3 +79,22 @@ def cut(text: str, width: int, mark: str) -> str:
         return text[:room] + mark
     taken = accumulate(map(_width, text))
     return text[: sum(1 for _ in takewhile(room.__ge__, taken))] + mark
+
+
+def wrapped(text: str, room: int | None) -> list[str]:
+    """Return the lines that `text` takes in `room` columns, parted at spaces where there are any.
+
+    Args:
+        text: One line, safe for a terminal.
+        room: Columns; None if lines may have any length.
+    """
+    if room is None or cells(text) <= room:
+        return [text]
+    lines, rest = [], text
+    while cells(rest) > room:
+        fits = len(cut(rest, room, "")) or 1
+        space = rest.rfind(" ", 1, fits + 1)
+        end = space if space > 0 else fits
+        lines.append(rest[:end])
+        rest = rest[end:].removeprefix(" ")
+    return [*lines, rest] if rest else lines

@@ -12,6 +12,7 @@ from acptap.notes import Note, Severity
 from acptap.session import Basis, SessionState, Transition
 from acptap.timeline.printable import visible
 from acptap.timeline.reading import Reader, Reading
+from acptap.updates import Update
 
 GIST = 400
 """Characters a gist may have."""
@@ -70,6 +71,7 @@ class Row:
         band: The lanes.
         count: How many entries the row stands for.
         until: When the last of them came, in seconds.
+        updates: What the entries ask of a view, if that was asked for.
     """
 
     entry: Entry
@@ -83,6 +85,7 @@ class Row:
     band: tuple[Mark, ...]
     count: int = 1
     until: float = 0.0
+    updates: tuple[Update, ...] = ()
 
     @property
     def at(self) -> float:
@@ -101,6 +104,7 @@ class Row:
         names |= {note.severity.value for note in self.notes}
         names |= {"state"} if self.moves else set()
         names |= {"note"} if self.notes else set()
+        names |= {"updates"} if self.updates else set()
         return names | ({"error"} if reading.failed else set())
 
 

@@ -49,6 +49,7 @@ class Wire(asyncio.Transport):
         self._protocol.connection_made(self)
         self.writer = asyncio.StreamWriter(self, self._protocol, self.reader, loop)
         self._is_ended = False  # the client writes no more
+        self._is_closed = False  # nor need it read
         self._is_lost = False  # nothing passes any more
 
     def deliver(self, data: bytes) -> None:
@@ -57,18 +58,12 @@ class Wire(asyncio.Transport):
 
     def finish(self) -> None:
         """Have the client read the end; what it still writes is refused."""
-        if not self._is_lost:
-            self._is_ended = self._is_lost = True
+        if self._is_lost:
+            return
+        self._is_ended = self._is_lost = True
+        if not self.loop.is_closed():
             self._protocol.connection_lost(None)
-            self.peer.gone()
-
-    def cut(self) -> None:
-        """Take the wire away, whether or not the loop still runs."""
-        if self.loop.is_closed():
-            self._is_ended = self._is_lost = True
-            self.peer.gone()
-        else:
-            self.finish()
+        self.peer.gone()
 
     # What the client's reader and writer call
 
@@ -89,7 +84,8 @@ class Wire(asyncio.Transport):
 
     def close(self) -> None:
         """Pass on that the client writes no more."""
-        self.is_full = False  # it may not read any more, and waits for the end all the same
+        self._is_closed = True  # it may not read any more, and waits for the end all the same
+        self.is_full = False
         self.write_eof()
 
     def abort(self) -> None:
@@ -102,9 +98,10 @@ class Wire(asyncio.Transport):
 
     def pause_reading(self) -> None:
         """Let the peer wait."""
-        self.is_full = True
+        self.is_full = not self._is_closed
 
     def resume_reading(self) -> None:
         """Let the peer go on."""
         self.is_full = False
-        self.peer.go_on()
+        if not self._is_lost:
+            self.peer.go_on()

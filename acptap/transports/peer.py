@@ -25,8 +25,9 @@ class StdioPeer:
     def __init__(self) -> None:
         self._arrived: queue.Queue[bytes | Silence] = queue.Queue(_AHEAD)
         self._ended = threading.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
         threading.Thread(target=self._read, name="standard input", daemon=True).start()
 
     def receive(self, seconds: float | None) -> bytes | Silence:

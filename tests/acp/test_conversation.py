@@ -27,6 +27,9 @@ from acptap.wire import jsontext
 
 SIDES = {"C>": Side.CLIENT, "A>": Side.AGENT}
 
+OPENING = frozenset({"acp/before-initialize", "acp/unknown-session", "acp/agent-initiated"})
+"""Rules that a play may leave out of account: most begin in the middle of a conversation."""
+
 
 def spoken(words):
     """The message that a line of a play is short for."""
@@ -71,7 +74,7 @@ def state_line(conversation):
     return "; ".join([f"== v{conversation.version}", *states])
 
 
-def play(script):
+def play(script, silent=OPENING):
     conversation = Conversation()
     lines = []
     for line in script.strip().splitlines():
@@ -87,7 +90,7 @@ def play(script):
                 text = spoken(words).encode()
                 seen = conversation.observe(SIDES[cue], read(jsontext.parse(text), text))
                 lines += [line, *map(transition_line, seen.transitions)]
-                lines += map(note_line, seen.notes)
+                lines += [note_line(note) for note in seen.notes if note.rule not in silent]
     return "\n".join(lines)
 
 
@@ -633,6 +636,7 @@ A> a * {"state":"unknown"}
 A> b * {"state":"_acme.paused"}
    b: idle -> other (reported, _acme.paused)
 END
+   acp/only-custom-states {"session":"b"}
 == v2; a unknown reported, lost; b other reported, lost
 """,
 }

@@ -12,21 +12,54 @@ SEVERITIES = {
     "stdio/unterminated": "note",
     "stdio/oversize": "note",
     "jsonrpc/malformed": "violation",
+    "jsonrpc/version": "violation",
+    "jsonrpc/duplicate-member": "warning",
     "jsonrpc/batch": "warning",
     "jsonrpc/unknown-id": "warning",
     "jsonrpc/second-answer": "violation",
     "jsonrpc/duplicate-id": "warning",
     "jsonrpc/null-id-error": "note",
+    "acp/before-initialize": "violation",
+    "acp/late-initialize": "warning",
     "acp/unknown-method": "note",
     "acp/unknown-update": "note",
+    "acp/never-answered": "warning",
+    "acp/relative-cwd": "violation",
+    "acp/unknown-session": "warning",
+    "acp/early-session": "warning",
+    "acp/replay-unasked": "warning",
     "acp/update-after-turn": "warning",
     "acp/overlapping-prompt": "warning",
     "acp/out-of-turn-ask": "note",
+    "acp/unannounced-tool-call": "note",
+    "acp/unknown-option": "warning",
+    "acp/permission-not-cancelled": "violation",
     "acp/cancel-requested": "note",
     "acp/stray-cancel": "note",
     "acp/not-cancelled": "warning",
-    "acp/never-answered": "warning",
     "acp/ended-in-turn": "warning",
+    "acp/malformed-state": "warning",
+    "acp/work-not-announced": "warning",
+    "acp/agent-initiated": "note",
+    "acp/idle-without-reason": "warning",
+    "acp/error-without-details": "warning",
+    "acp/answer-restarts-work": "warning",
+    "acp/only-custom-states": "warning",
+    "acp/resume-without-snapshot": "violation",
+    "acp/replay-after-snapshot": "warning",
+    "acp/background-dropped": "violation",
+    "acp/background-unannounced": "violation",
+    "acp/background-unfinished": "violation",
+    "acp/background-twice": "violation",
+    "acp/prompt-without-message-id": "violation",
+    "acp/draft-prompt-result": "note",
+    "acp/user-message-missing": "warning",
+    "acp/close-in-mid-work": "violation",
+    "acp/message-after-close": "violation",
+    "acp/prompt-accepted-after-close": "violation",
+    "cassette/annotations-differ": "violation",
+    "cassette/redaction-open": "warning",
+    "cassette/torn": "warning",
 }
 
 
@@ -35,12 +68,46 @@ def test_severity(rule, severity):
     assert RULES[rule].severity == severity
 
 
-ONLY_V1 = {"acp/update-after-turn", "acp/overlapping-prompt", "acp/out-of-turn-ask"}
+VERSIONS = {
+    1: {
+        "acp/update-after-turn",
+        "acp/overlapping-prompt",
+        "acp/out-of-turn-ask",
+        "acp/unannounced-tool-call",
+        "acp/permission-not-cancelled",
+    },
+    2: {
+        "acp/late-initialize",
+        "acp/malformed-state",
+        "acp/work-not-announced",
+        "acp/agent-initiated",
+        "acp/idle-without-reason",
+        "acp/error-without-details",
+        "acp/answer-restarts-work",
+        "acp/only-custom-states",
+        "acp/resume-without-snapshot",
+        "acp/replay-after-snapshot",
+        "acp/background-dropped",
+        "acp/background-unannounced",
+        "acp/background-unfinished",
+        "acp/background-twice",
+        "acp/prompt-without-message-id",
+        "acp/draft-prompt-result",
+        "acp/user-message-missing",
+        "acp/close-in-mid-work",
+        "acp/message-after-close",
+        "acp/prompt-accepted-after-close",
+    },
+}
 
 
-@pytest.mark.parametrize("rule", ONLY_V1)
-def test_rules_of_version_1(rule):
-    assert RULES[rule].versions == {1}
+@pytest.mark.parametrize("version", VERSIONS)
+def test_rules_of_one_version(version):
+    assert {rule for rule, row in RULES.items() if row.versions == {version}} == VERSIONS[version]
+
+
+def test_every_severity_is_pinned():
+    assert SEVERITIES.keys() == RULES.keys()
 
 
 @pytest.mark.parametrize("rule", RULES)

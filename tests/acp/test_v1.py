@@ -202,6 +202,7 @@ C> session/cancel {"sessionId":"s"}
    acp/cancel-requested
 == v1; s running derived, cancelling
 A> s ~ {"sessionUpdate":"tool_call_update","toolCallId":"t","status":"failed"}
+   acp/unannounced-tool-call {"toolCallId":"t"}
 A> 2 = {"stopReason":"cancelled"}
    s: running -> idle (derived, cancelled)
 == v1; s idle derived
@@ -334,6 +335,7 @@ A> 3 = {"stopReason":"end_turn"}
    s: running -> idle (derived, end_turn)
 A> s ~ {"sessionUpdate":"session_info_update","title":"T"}
 A> s ~ {"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed"}
+   acp/unannounced-tool-call {"toolCallId":"t"}
    acp/update-after-turn
 A> s ~ {"sessionUpdate":"agent_message_chunk"}
    acp/update-after-turn
@@ -351,6 +353,7 @@ A> s ~ {"sessionUpdate":"agent_message_chunk"}
 C> 3 session/prompt {"sessionId":"s","prompt":[]}
    s: idle -> running (derived)
 A> s ~ {"sessionUpdate":"tool_call_update","toolCallId":"write_file_1","status":"completed"}
+   acp/unannounced-tool-call {"toolCallId":"write_file_1"}
 """,
 }
 

@@ -87,6 +87,7 @@ C> session/cancel {"sessionId":"s"}
    acp/cancel-requested
 A> s * {"state":"idle","stopReason":"error"}
    s: running -> idle (reported, error)
+   acp/error-without-details
    acp/not-cancelled {"reason":"error"}
 """,
     "R8 a cancel ends in something else, after unknown": """
@@ -128,7 +129,7 @@ A> s ~ {"sessionUpdate":"usage_update","used":1,"size":2}
     "R12, edge 23 a permission while running": """
 A> s * {"state":"running"}
    s: idle -> running (reported)
-A> 7 session/request_permission {"sessionId":"s","title":"Run?","options":[]}
+A> 7 session/request_permission {"sessionId":"s","title":"Run?","options":[{"optionId":"y"}]}
 C> 7 = {"outcome":{"outcome":"selected","optionId":"y"}}
 == v2; s running reported
 """,
@@ -200,11 +201,13 @@ A> s * {"state":"running"}
 C> 4 session/resume {"sessionId":"s","cwd":"/w"}
    s: running -> none (derived)
 A> 4 = {}
+   acp/resume-without-snapshot
 == v2; s none derived
 """,
     "R17, edge 30 resume without a snapshot": """
 C> 4 session/resume {"sessionId":"s","cwd":"/w"}
 A> 4 = {}
+   acp/resume-without-snapshot
 == v2; s none default
 """,
     "R18 the snapshot comes after the replay": """
@@ -223,6 +226,7 @@ A> s * {"state":"running"}
 C> 4 session/resume {"sessionId":"s","cwd":"/w"}
    s: running -> none (derived)
 A> 4 = {}
+   acp/resume-without-snapshot
 == v2; s none derived
 A> s * {"state":"running"}
    s: none -> running (reported)
@@ -291,6 +295,7 @@ A> s * {"state":"running","background":[]}
    s: idle -> running (reported)
 A> s * {"state":"running"}
    s: running -> running (reported, again)
+   acp/background-dropped
 """,
     "R22 a repeat after a resume": """
 A> s * {"state":"running","background":[]}
@@ -299,13 +304,16 @@ C> 4 session/resume {"sessionId":"s","cwd":"/w"}
    s: running -> none (derived)
 A> s * {"state":"running"}
    s: none -> running (reported)
+   acp/background-dropped
 A> 4 = {}
 A> s * {"state":"running"}
+   acp/background-dropped
 """,
     "edge 29 a background list that is dropped changes no state": """
 A> s * {"state":"idle","background":[{"type":"terminal","terminalId":"T1"}]}
 A> s * {"state":"running"}
    s: idle -> running (reported)
+   acp/background-dropped
 """,
     "R23 one of several activities ends without an idle": """
 A> s * {"state":"running"}
@@ -365,25 +373,31 @@ A> s * {"state":"running"}
    s: idle -> running (reported)
 A> s * {"state":"idle","stopReason":42}
    s: running -> idle (reported)
+   acp/idle-without-reason
 """,
     "edge 19 idle with a null reason": """
 A> s * {"state":"running"}
    s: idle -> running (reported)
 A> s * {"state":"idle","stopReason":null}
    s: running -> idle (reported)
+   acp/idle-without-reason
 """,
     "edge 19 idle without a reason": """
 A> s * {"state":"running"}
    s: idle -> running (reported)
 A> s * {"state":"idle"}
    s: running -> idle (reported)
+   acp/idle-without-reason
 """,
     "edge 22 a malformed state changes nothing": """
 A> s * {"state":"running"}
    s: idle -> running (reported)
 A> s * {"state":null}
+   acp/malformed-state
 A> s ~ {"sessionUpdate":"state_update"}
+   acp/malformed-state
 A> s * {"state":["idle"]}
+   acp/malformed-state
 == v2; s running reported
 """,
     "R30 close after the final idle": """
@@ -401,12 +415,14 @@ A> s * {"state":"running"}
 C> 9 session/close {"sessionId":"s"}
 A> 9 = {}
    s: running -> closed (derived)
+   acp/close-in-mid-work {"state":"running"}
 """,
     "R31, edge 49 messages after close": """
 C> 9 session/close {"sessionId":"s"}
 A> 9 = {}
    s: idle -> closed (derived)
 A> s ~ {"sessionUpdate":"notice","severity":"info","title":"bye"}
+   acp/message-after-close {"update":"notice"}
 == v2; s closed derived
 """,
     "R31 a resume opens again": """
@@ -490,6 +506,7 @@ A> s * {"state":"idle","stopReason":"cancelled"}
     "edge 34 a prompt result of an old draft": """
 C> 2 session/prompt {"sessionId":"s","prompt":[]}
 A> 2 = {}
+   acp/draft-prompt-result
 == v2; s idle default
 """,
     "edge 35 the user message first": """
@@ -529,6 +546,7 @@ A> parent ~ {"sessionUpdate":"subagent_update","sessionId":"child","state":{"sta
 A> child * {"state":"running"}
 A> child * {"state":"idle"}
    child: running -> idle (reported)
+   acp/idle-without-reason
 A> parent ~ {"sessionUpdate":"subagent_update","sessionId":"child","state":{"state":"idle"}}
 """,
     "a state that is left out stays": """

@@ -1,5 +1,6 @@
 """Replay, next to a bare Python."""
 
+import asyncio
 import os
 import statistics
 import subprocess
@@ -9,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from acptap.app.options import ReplayOptions
+from acptap.app.played import PlayedAgent
 from tests.bench.row import Row, update
 from tests.bench.stdio import ACPTAP, _resident
 
@@ -56,10 +59,24 @@ def memory() -> Iterator[Row]:
     yield Row("replay: memory, cassette of 2 GB", peak, 200, "MB")
 
 
+def streams() -> Iterator[Row]:
+    """From `.streams()` to the reader and the writer, 1,000 entries, in a process that runs."""
+    taken = []
+    with tempfile.TemporaryDirectory() as folder:
+        tape = _tape(Path(folder, "tape.jsonl"), 1000, 200)
+        for number in range(_RUNS):
+            run = Path(folder, str(number))
+            run.mkdir()
+            taken.append(asyncio.run(_connect(PlayedAgent(tape, ReplayOptions(), run))))
+    yield Row("replay: `.streams()` of the pytest plugin", statistics.median(taken), 1, "ms",
+              tuple(taken))  # fmt: skip
+
+
 ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "replay-start": start,
     "replay-speed": speed,
     "replay-memory": memory,
+    "replay-streams": streams,
 }
 
 
@@ -75,6 +92,14 @@ def _tape(path: Path, count: int, size: int) -> Path:
             file.write(entry(number // 10 * 10, b"agent", update(number, size)[:-1]))
         file.write(entry(count + 20, b"agent", _STOPPED))
     return path
+
+
+async def _connect(agent: PlayedAgent) -> float:
+    begin = time.perf_counter()
+    agent.streams()
+    took = time.perf_counter() - begin
+    agent.close()
+    return took * 1000
 
 
 def _first_answer(tape: Path) -> float:

@@ -138,6 +138,17 @@ def test_what_was_never_played_is_reported(hello):
     assert play(hello, client_lines(HELLO)[:2], "--allow-unplayed", "-q").returncode == 0
 
 
+def test_it_plays_the_first_connection_and_misses_the_others(hello):
+    lines = hello.read_text().splitlines(keepends=True)
+    other = [line.replace('"from":"client"', '"from":"client","conn":2') for line in lines[1:]]
+    other = [line.replace('"from":"agent"', '"from":"agent","conn":2') for line in other]
+    hello.write_text("".join([*lines, *other]))
+    done = play(hello, client_lines(HELLO))
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == agent_lines(HELLO)
+    assert "never played: lines 9-15" in done.stderr
+
+
 def test_another_decision_contradicts_the_recording(tmp_path):
     cassette = tape(tmp_path / "p.jsonl", PERMISSION)
     said = [line if line != ALLOWED else REJECTED for line in client_lines(PERMISSION)]
@@ -181,6 +192,8 @@ def test_a_report_that_cannot_be_written(hello, tmp_path):
 ENDINGS = {
     "an exit before the client's end": ([("agent", {"event": "exit", "code": 3})], 3),
     "a signal before the client's end": ([("agent", {"event": "exit", "signal": "SIGTERM"})], 143),
+    "a signal without a name": ([("agent", {"event": "exit", "signal": "SIG40"})], 168),
+    "a signal that is none": ([("agent", {"event": "exit", "signal": "alarm"})], 128),
     "only the stream's end": ([("agent", {"event": "end"})], 0),
 }
 
@@ -265,7 +278,7 @@ def test_units_of_one_read_are_one_write(tmp_path):
         fake.stdin.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_with_the_verdict(hello, number):
     with running(hello) as fake:
         tell(fake, INITIALIZE)
@@ -328,6 +341,47 @@ def test_a_torn_last_line_is_left_out_and_said_so(hello):
     assert done.stdout.splitlines() == agent_lines(HELLO)[:-1]
 
 
+def payload_first(line):
+    front, _, payload = line.partition(',"msg":')
+    return f'{{"msg":{payload[:-1]},{front[1:]}}}'
+
+
+SAVED_AGAIN = {
+    "a member behind the payload": lambda line: line[:-1] + ',"checked":1}',
+    "spaces": lambda line: line.replace('","msg":', '" , "msg" : '),
+    "the payload first": payload_first,
+}
+
+
+@pytest.mark.parametrize("saved", SAVED_AGAIN.values(), ids=SAVED_AGAIN)
+def test_a_cassette_saved_again_by_another_tool_plays_the_same_bytes(hello, saved):
+    header, *lines = hello.read_text().splitlines()
+    hello.write_text("\n".join([header, *map(saved, lines)]) + "\n")
+    done = play(hello, client_lines(HELLO), "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == agent_lines(HELLO)
+
+
+def test_the_pace_is_kept_for_a_client_that_has_said_all(tmp_path):
+    cassette = tape(tmp_path / "c.jsonl", HELLO, step=0.1)
+    begin = time.monotonic()
+    done = play(cassette, client_lines(HELLO), "--speed", "recorded")
+    assert time.monotonic() - begin > 0.2  # the answer comes two steps behind the prompt
+    assert done.stdout.splitlines()[-1] == STOPPED
+
+
+def test_a_clean_run_says_so(hello):
+    assert "acptap: all of it was played\n" in play(hello, client_lines(HELLO)).stderr
+
+
+def test_what_the_client_said_cannot_act_on_the_terminal(hello):
+    said = [INITIALIZE, '{"jsonrpc":"2.0","id":5,"method":"x\\u001b[2J\\nacptap: fine"}']
+    done = play(hello, said)
+    assert "\x1b" not in done.stderr
+    assert "\nacptap: fine" not in done.stderr
+    assert "\\x1b[2J" in done.stderr
+
+
 BAD = {
     "missing": (None, "the cassette can't be read"),
     "empty": (b"", "the file is empty"),
@@ -355,6 +409,8 @@ OPTIONS = {
     "a speed of zero": (["--speed", "0"], "'0' is no speed"),
     "an endless speed": (["--speed", "inf"], "'inf' is no speed"),
     "a negative patience": (["--patience", "-1"], "--patience"),
+    "a patience that is no number": (["--patience", "nan"], "'nan' is no number of seconds"),
+    "an endless patience": (["--patience", "inf"], "'inf' is no number of seconds"),
     "a pointer that is none": (["--ignore", "prompt"], "'prompt' is no JSON pointer"),
     "an unknown option": (["--fast"], "--fast"),
 }

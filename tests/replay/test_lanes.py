@@ -4,6 +4,7 @@ import tracemalloc
 import pytest
 
 from acptap.cassette import decode_entry
+from acptap.errors import DamagedCassette
 from acptap.jsonrpc import Side
 from acptap.replay import lanes, transcript
 from acptap.replay.script import Ending, Step, StepKind, spare_key
@@ -400,14 +401,17 @@ def test_an_agents_unit_in_pieces_stands_where_it_begins():
     assert lane.steps[1].method == "session/update"
 
 
-def test_units_whose_last_piece_never_came_are_no_messages():
+def test_units_whose_last_piece_never_came_are_left_out():
     script = lanes.build(
         entries((b"1", b"agent", piece("{}", True)), (b"2", b"client", piece("{}", True)))
     )
-    (lane,) = script.lanes
-    assert [(step.kind, step.optional) for step in lane.steps] == [
-        (StepKind.NOISE, False), (StepKind.NOISE, True),
-    ]  # fmt: skip
+    assert script.lanes == []
+
+
+def test_a_unit_behind_an_unfinished_one_is_no_recording():
+    torn = entries((b"1", b"agent", piece('{"jsonrpc":', True)), (b"2", b"agent", b',"msg":{}'))
+    with pytest.raises(DamagedCassette, match="line 3: a unit begins although"):
+        lanes.build(torn)
 
 
 def test_a_unit_too_long_to_be_joined_is_no_message(monkeypatch):

@@ -16,7 +16,8 @@ import pytest
 
 from acptap.app import following
 from acptap.app.layout import PLAIN, RICH, Layout
-from acptap.app.showing import Screen, ShowOptions, show_command
+from acptap.app.screen import Screen
+from acptap.app.showing import ShowOptions, show_command
 from acptap.cassette import Header, decode_entry
 from acptap.cli import main
 from acptap.errors import (
@@ -57,13 +58,18 @@ def header(**members) -> Header:
     return Header(**(known | members))
 
 
+def wire(message) -> bytes:
+    """A message as it stands on the wire."""
+    return json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n"
+
+
 def tape(*said) -> list[bytes]:
     """Record what was said, 50 ms apart: objects, or bytes as they are."""
     tap = Tap(None)
     lines = [tap.begin(header())]
     for number, (side, what) in enumerate(said):
         at = number * 50_000
-        data = what if isinstance(what, bytes) else json.dumps(what).encode() + b"\n"
+        data = what if isinstance(what, bytes) else wire(what)
         if side is EXIT:
             lines.append(tap.exit(at, code=0))
         elif side is STDERR:
@@ -260,7 +266,7 @@ def test_a_cassette_saved_by_hand_is_shown(folder):
     Path("x.jsonl").write_bytes(
         b'{"transport":"stdio","acptap":1,"upstream":"http://x/"}\n'
         b'{"msg": {"id": 1, "method": "_a"}, "from": "client", "at": 1}\n'
-        b'{"from": "agent", "at": 2}\n'
+        b'{"from": "agent", "at": 2, "text": ""}\n'
     )
     text = shown(Path("x.jsonl"))
     assert "# protocol  ? (version not settled) over stdio\n" in text
@@ -273,7 +279,8 @@ def test_a_cassette_saved_by_hand_is_shown(folder):
 
 
 def line(at: float = 1, **front) -> str:
-    return json.dumps({"at": at, "from": "agent", **front})
+    payload = {} if "msg" in front else {"text": "\n"}
+    return json.dumps({"at": at, "from": "agent", **front, **payload})
 
 
 def entries(lines):
@@ -441,7 +448,12 @@ def test_json_has_an_object_for_each_entry(folder):
         "session": "one", "label": "s1", "state": "requires_action",
         "transitions": [{"session": "one", "from": "running", "to": "requires_action",
                          "basis": "derived"}],
-        "notes": [], "gist": "bash allow_once/reject_once", "payload": SESSION[7][1],
+        "updates": [
+            {"kind": "message", "session": "one", "index": 1, "id": "t", "change": "activity"},
+            {"kind": "interrupt", "session": "one", "id": 0, "change": "started"},
+        ],
+        "notes": [], "gist": "bash allow_once/reject_once",
+        "payload": {"jsonrpc": "2.0"} | SESSION[7][1],
     }  # fmt: skip
     assert lines[14]["notes"] == [{"rule": "acp/update-after-turn", "severity": "warning"}]
     assert (lines[5]["kind"], lines[5]["payload"]) == ("stderr", SESSION[5][1].decode())

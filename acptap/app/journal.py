@@ -1,0 +1,191 @@
+"""What each live connection of a run told its player, in a file, so that anybody can judge it.
+
+A player is a function of what it is told. So a journal keeps just that, and whoever reads it plays
+the cassette again to see what became of it; an agent that was killed is judged like any other.
+
+A run's folder has a folder for each cassette, and there a file for each live connection, named by
+its number: whoever succeeds in creating `3.jsonl` is the third. A file is locked while its
+connection is alive.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from acptap.errors import UsageError
+from acptap.replay.player import Player
+from acptap.replay.report import Miss
+from acptap.replay.script import Lane
+from acptap.wire import jsontext
+
+MODE = 0o600
+"""What clients say is private, like cassettes."""
+
+
+def open_folder(run: Path, cassette: Path) -> Path:
+    """Make the folder in which the connections to a cassette leave their journals; return it."""
+    folder = _place(run, cassette)
+    folder.mkdir()
+    return folder
+
+
+def _place(run: Path, cassette: Path) -> Path:
+    status = cassette.stat()
+    return run / f"{status.st_dev:x}-{status.st_ino:x}"
+
+
+class Journal:
+    """The journal of one live connection, being written.
+
+    Attributes:
+        number: The connection's number in its run, from 1.
+        is_kept: Whether it is part of a run, and will be judged together with others.
+    """
+
+    def __init__(self, number: int = 1, fd: int | None = None) -> None:
+        """Keep a journal; without a descriptor, keep nothing."""
+        self.number = number
+        self.is_kept = fd is not None
+        self._fd = fd
+
+    @classmethod
+    def begin(cls, run: Path | None, cassette: Path) -> Self:
+        """Take the next number in a run.
+
+        Without a run, or in one of another cassette, be number 1 and write nothing.
+
+        Raises:
+            UsageError: The run's folder is not there, or can't be written to.
+        """
+        if run is None:
+            return cls()
+        folder = _place(run, cassette)
+        if run.is_dir() and not folder.is_dir():
+            return cls()
+        try:
+            number, fd = _first_free(folder)
+        except OSError as error:
+            raise UsageError(
+                f"the run's folder can't be written to ({error.strerror})", where=str(run),
+                fix="start this agent while its test or `acptap exec` is running",
+            ) from error  # fmt: skip
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        return cls(number, fd)
+
+    def heard(self, unit: bytes) -> None:
+        """Note what the client said."""
+        try:
+            self._write({"heard": unit.decode()})
+        except UnicodeDecodeError:
+            self._write({"heard_hex": unit.hex()})
+
+    def gave_up(self, lane: Lane) -> None:
+        """Note that a lane's patience was lost."""
+        self._write({"gave_up": lane.number})
+
+    def ended(self) -> None:
+        """Note that the client closed its side."""
+        self._write({"ended": True})
+
+    def undelivered(self) -> None:
+        """Note that the client stopped reading before all was said."""
+        self._write({"undelivered": True})
+
+    def close(self) -> None:
+        """End the journal: the connection is no more."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _write(self, event: dict[str, object]) -> None:
+        if self._fd is None:
+            return
+        rest = memoryview(jsontext.dump(event) + b"\n")
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]
+        except OSError:  # a full disk must not change what the client hears
+            self.close()
+
+
+def _first_free(folder: Path) -> tuple[int, int]:
+    number = 1
+    while True:
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            return number, os.open(folder / f"{number}.jsonl", flags, MODE)
+        except FileExistsError:
+            number += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """The journal of one live connection, read.
+
+    Attributes:
+        number: The connection's number, from 1.
+        path: The file.
+        is_live: Whether the connection still was there.
+    """
+
+    number: int
+    path: Path
+    is_live: bool
+
+    def heard(self) -> Iterator[bytes]:
+        """Yield what the client said, unit by unit."""
+        for event in self._events():
+            match event:
+                case {"heard": str(text)}:
+                    yield text.encode()
+                case {"heard_hex": str(digits)}:
+                    yield bytes.fromhex(digits)
+                case _:
+                    pass
+
+    def tell(self, player: Player) -> list[Miss]:
+        """Tell a fresh player all that the live one was told.
+
+        Returns:
+            What went wrong that no player knows of.
+        """
+        misses: list[Miss] = []
+        player.start()
+        for event in self._events():
+            match event:
+                case {"heard": str(text)}:
+                    player.receive(text.encode())
+                case {"heard_hex": str(digits)}:
+                    player.receive(bytes.fromhex(digits))
+                case {"gave_up": int(number)}:
+                    player.give_up(player.script.lanes[number])
+                case {"ended": True}:
+                    player.client_ended()
+                case _:
+                    misses.append(Miss("the client stopped reading before all was said"))
+        return misses
+
+    def _events(self) -> Iterator[object]:
+        with self.path.open("rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):  # the last one may be on its way
+                    yield jsontext.parse(line)
+
+
+def hearings(folder: Path) -> list[Hearing]:
+    """Return the journals in a folder, in the order of their numbers."""
+    numbers = sorted(int(path.stem) for path in folder.glob("*.jsonl"))
+    paths = [(number, folder / f"{number}.jsonl") for number in numbers]
+    return [Hearing(number, path, _is_locked(path)) for number, path in paths]
+
+
+def _is_locked(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

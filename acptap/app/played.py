@@ -1,0 +1,74 @@
+"""A cassette as the agent of a test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from acptap.app.fixture import AgentFixture, messages
+from acptap.app.options import ReplayOptions
+from acptap.app.run import Run
+from acptap.app.streaming import StreamedCassette
+from acptap.cassette import Entry
+from acptap.replay.report import Report
+from acptap.storage import Recording
+from acptap.transports.memory import Wire
+
+_SETTLE = 2.0
+_RECORD = "if the client is right, record it anew with --acptap-record=all"
+_ASK = "give the client acptap_agent.command to start, or acptap_agent.streams() to talk to"
+
+
+class PlayedAgent(AgentFixture):
+    """Plays a cassette.
+
+    Args:
+        cassette: The file.
+        options: How to play it.
+        folder: An empty folder for the journals of live connections.
+
+    Raises:
+        CassetteError: The cassette can't be played.
+    """
+
+    def __init__(self, cassette: Path, options: ReplayOptions, folder: Path) -> None:
+        super().__init__(cassette)
+        self._run = Run.begin(folder, cassette, options)
+
+    @property
+    def command(self) -> list[str]:
+        """What to start as the agent: program and arguments. It may be started several times."""
+        return self._run.command
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Variables for programs that learn from their environment what agent to start."""
+        return self._run.environment
+
+    @property
+    def report(self) -> Report:
+        """What did not match, differed or was never played, so far."""
+        return self._run.report()
+
+    @property
+    def sent(self) -> list[dict[str, Any]]:
+        """The messages that the client sent, connection by connection."""
+        return messages(unit for hearing in self._run.hearings() for unit in hearing.heard())
+
+    def verdict(self) -> list[str]:
+        """Return what is wrong at the end of the test, a line each; nothing if all is well."""
+        report = self._run.settle(_SETTLE)
+        if self._run.is_fine(report):
+            return []
+        return [*self._run.lines(report), _RECORD if self._run.hearings() else _ASK]
+
+    def summary(self) -> list[str]:
+        """Return what is to be said of the cassette beside another failure."""
+        return self._run.lines(self._run.report())
+
+    def _connect(self, wire: Wire) -> None:
+        wire.peer = StreamedCassette(self._run, wire)
+
+    def _entries(self) -> Iterator[Entry]:
+        played = self._run.played(self._run.report())
+        with Recording(self.cassette) as recording:
+            yield from (entry for entry in recording if entry.number in played)

@@ -1,0 +1,285 @@
+"""A conversation as a client shows it: sessions, turns, and what was said and done in them."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
+from typing import TypeAlias
+
+from acptap.acp.view import (
+    Activity,
+    Done,
+    Failure,
+    Folded,
+    Interrupt,
+    Item,
+    Message,
+    Reasoning,
+    SessionView,
+    Subagent,
+    Terminal,
+    ToolCall,
+)
+from acptap.app.aside import Told, asides, what_block
+from acptap.app.layout import Pieces
+from acptap.session import OVER
+from acptap.timeline.gists import member, words
+from acptap.timeline.printable import visible, wrapped
+from acptap.updates import End
+
+_STEP = "  "
+_NAMES = 11
+"""Columns of the names that stand before what was said."""
+_OUTPUT = 12
+"""Lines of a tool's output that are shown."""
+
+Event: TypeAlias = Item | Interrupt | Failure | Subagent | Done
+Terminals: TypeAlias = dict[str, Terminal]
+
+_ENDS = {End.SUCCESS: "idle", End.CANCELLED: "ask", End.FAILED: "error", End.INTERRUPTED: "ask"}
+_STATUSES = {"completed": "idle", "failed": "error", "cancelled": "ask"}
+
+
+class Tree:
+    """Draws folded values.
+
+    Args:
+        folded: The values.
+        labels: Short names of sessions, by id.
+        width: Columns of the terminal; None if lines may have any length.
+    """
+
+    def __init__(self, folded: Folded, labels: dict[str, str], width: int | None) -> None:
+        self._folded = folded
+        self._labels = labels
+        self._width = width
+        self._drawn: set[int] = set()
+        self._terminals: dict[int, Terminals] = {}
+
+    def lines(self, session: str | None = None) -> Iterator[Pieces]:
+        """Yield the lines, of all sessions or of one and its subagents."""
+        for failure in self._folded.errors if session is None else []:
+            yield from self._told(_failure(failure), 0)
+        for interrupt in self._folded.interrupts if session is None else []:
+            yield from self._told(_interrupt(interrupt), 0)
+        known = {view.id for view in self._folded.sessions}
+        for orphans in (False, True):  # sessions that are each other's parents come last
+            for view in self._folded.sessions:
+                asked = session == view.id if session is not None else view.parent not in known
+                if id(view) not in self._drawn and (asked or (orphans and session is None)):
+                    yield from self._session(view, 0)
+
+    # Sessions and turns
+
+    def _session(self, view: SessionView, depth: int, title: str = "session") -> Iterator[Pieces]:
+        self._drawn.add(id(view))
+        state = view.session_state.value
+        sure = "" if view.confirmed or view.session_state in OVER else " (not certain)"
+        label = self._labels.get(view.id, "")
+        yield [
+            (_STEP * depth, "quiet"),
+            (f"{visible(title)} ", "prompt"),
+            (words(label, visible(view.id)), "speech"),
+            (f"  {state}{sure}", state),
+        ]
+        turns = sorted(view.done, key=lambda done: (done.began, done.line))
+        at, number = 0, 0
+        events = sorted(_events(view), key=itemgetter(0))
+        self._terminals[id(view)] = view.terminals
+        for done in turns:
+            yield from self._events(view, _between(events, at, done.began), depth + 1)
+            number += 1
+            yield self._heading(number, done, depth + 1)
+            inside = _between(events, max(at, done.began), done.line + 1)
+            yield from self._events(view, inside, depth + 2)
+            at = max(at, done.line + 1)
+        yield from self._rest(view, events, (at, number), depth + 1)
+        for told in asides(view.state):
+            yield from self._told(told, depth + 1)
+
+    def _rest(
+        self,
+        view: SessionView,
+        events: list[tuple[int, Event]],
+        so_far: tuple[int, int],
+        depth: int,
+    ) -> Iterator[Pieces]:
+        """Yield what follows the last turn that ended, and the turn under way."""
+        at, number = so_far
+        began = view.began
+        if began is None:
+            yield from self._events(view, _between(events, at, None), depth)
+            return
+        yield from self._events(view, _between(events, at, began), depth)
+        heading = [(_STEP * depth, "quiet"), (f"turn {number + 1}", "prompt")]
+        yield [*heading, ("  under way", "running")]
+        yield from self._events(view, _between(events, max(at, began), None), depth + 1)
+
+    def _heading(self, number: int, done: Done, depth: int) -> Pieces:
+        told = done.reason in (None, done.end.value, "error")
+        reason = "" if told else f" ({visible(str(done.reason))})"
+        return [
+            (_STEP * depth, "quiet"),
+            (f"turn {number}", "prompt"),
+            (f"  {done.end.value}{reason}", _ENDS[done.end]),
+        ]
+
+    # What happened
+
+    def _events(self, view: SessionView, events: Iterable[Event], depth: int) -> Iterator[Pieces]:
+        for event in events:
+            if isinstance(event, Subagent):
+                yield from self._subagent(event, depth)
+            else:
+                for told in _TELLERS[type(event)](event, self._terminals[id(view)]):
+                    yield from self._told(told, depth)
+
+    def _subagent(self, agent: Subagent, depth: int) -> Iterator[Pieces]:
+        title = words("subagent", member(agent.fields, "title") or member(agent.fields, "name"))
+        for view in self._folded.sessions:
+            if view.id == agent.id and id(view) not in self._drawn:
+                yield from self._session(view, depth, title)
+                return
+        yield from self._told(Told("subagent", "call", [visible(agent.id)]), depth)
+
+    def _told(self, told: Told, depth: int) -> Iterator[Pieces]:
+        before = _STEP * depth
+        room = None if self._width is None else max(20, self._width - len(before) - _NAMES)
+        name = told.name
+        for line in told.lines or [""]:
+            for part in wrapped(line, room):
+                yield [(before, "quiet"), (f"{name:<{_NAMES}}", told.style), (part, told.tone)]
+                name = ""
+
+
+def _events(view: SessionView) -> Iterator[tuple[int, Event]]:
+    """Yield what is shown of a session, with the line that brought it."""
+    shown = {id_ for tool in view.tool_calls for id_ in tool.terminals}
+    for item in view.messages:
+        if not isinstance(item, Terminal) or item.id not in shown:
+            yield item.line, item
+    for interrupt in view.interrupts:
+        yield interrupt.line, interrupt
+    for failure in view.errors:
+        yield failure.line, failure
+    for agent in view.subagents.values():
+        yield agent.line, agent
+
+
+def _between(events: list[tuple[int, Event]], start: int, end: int | None) -> list[Event]:
+    first = bisect_left(events, start, key=itemgetter(0))
+    last = len(events) if end is None else bisect_left(events, end, key=itemgetter(0))
+    return [event for _, event in events[first:last]]
+
+
+def _lines(text: str, most: int | None = None) -> list[str]:
+    """Return a text's lines, safe to be written."""
+    lines = [visible(line.removesuffix("\r")) for line in text.rstrip("\r\n").split("\n")]
+    if most is None or len(lines) <= most:
+        return lines
+    return [*lines[:most], f"... {len(lines) - most} more lines"]
+
+
+# How each thing is told
+
+_SPEAKERS = {"user": ("user", "prompt"), "agent": ("agent", "speech"), "session": ("peer", "call")}
+
+
+def _message(message: Message, _: Terminals) -> Iterator[Told]:
+    name, style = _SPEAKERS[message.role]
+    yield Told(name, style, _spoken(message.content), style)
+
+
+def _spoken(content: list[object]) -> list[str]:
+    """Return what content blocks say: text as it is, and of other blocks what they are."""
+    lines, text = [], ""
+    for block in content:
+        said = member(block, "text") if member(block, "type") == "text" else None
+        if isinstance(said, str):
+            text += said
+            continue
+        lines += _lines(text) if text else []
+        lines += _lines(what_block(block))
+        text = ""
+    return lines + (_lines(text) if text else [])
+
+
+def _reasoning(item: Reasoning, _: Terminals) -> Iterator[Told]:
+    yield Told("thought", "thought", _spoken(item.content), "thought")
+
+
+def _tool(tool: ToolCall, terminals: Terminals) -> Iterator[Told]:
+    kind = f" ({tool.kind})" if tool.kind != "other" else ""
+    heading = visible(f"{tool.title}{kind}  {tool.status}")
+    yield Told("tool", "tool", [heading], _STATUSES.get(tool.status, "running"))
+    lines: list[str] = []
+    for block in tool.content:
+        id_ = member(block, "terminalId")
+        if isinstance(id_, str) and id_ in terminals:
+            lines += _terminal_lines(terminals[id_])
+        else:
+            inner = member(block, "content") if member(block, "type") == "content" else block
+            lines += _cut(_spoken([inner]))
+    if lines:
+        yield Told("", "quiet", lines, "quiet")
+
+
+def _cut(lines: list[str]) -> list[str]:
+    more = len(lines) - _OUTPUT
+    return lines if more <= 0 else [*lines[:_OUTPUT], f"... {more} more lines"]
+
+
+def _terminal(terminal: Terminal, _: Terminals) -> Iterator[Told]:
+    yield Told("terminal", "tool", _terminal_lines(terminal), "quiet")
+
+
+def _terminal_lines(terminal: Terminal) -> list[str]:
+    arguments = terminal.fields.get("args")
+    listed = arguments if isinstance(arguments, list) else []
+    command = visible(words(terminal.word("command"), *listed))
+    lines = [f"$ {command}"] if command else []
+    lines += _lines(terminal.text, _OUTPUT) if terminal.text else []
+    return lines + ([_exit(terminal.fields.get("exitStatus"))] if terminal.exited else [])
+
+
+def _exit(status: object) -> str:
+    code, signal = member(status, "exitCode"), member(status, "signal")
+    return visible(words("ended", code if code is not None else signal))
+
+
+def _activity(activity: Activity, _: Terminals) -> Iterator[Told]:
+    fields = activity.fields
+    heading = words(fields.get("severity"), fields.get("status"), fields.get("title"))
+    said = fields.get("message") or fields.get("description")
+    lines = _lines(said) if isinstance(said, str) else []
+    yield Told(activity.name, "call", [visible(heading), *lines, *_spoken(activity.content)])
+
+
+def _interrupt(interrupt: Interrupt) -> Told:
+    params = interrupt.params
+    tool = member(params, "toolCall") or member(params, "subject", "toolCall")
+    asked = words(
+        member(params, "title") or member(params, "message")
+        or member(tool, "title") or member(tool, "toolCallId")
+    )  # fmt: skip
+    chosen = words(member(interrupt.option, "name") or member(interrupt.option, "optionId"))
+    answer = words(interrupt.outcome or "waits for an answer", chosen and f'"{chosen}"')
+    name = "permission" if interrupt.method.endswith("permission") else "question"
+    return Told(
+        name, "ask", [visible(f"{asked}  {answer}")], "ask" if interrupt.pending else "speech"
+    )
+
+
+def _failure(failure: Failure) -> Told:
+    what = failure.rule or words(failure.code, visible(failure.message))
+    return Told("error", "error", [what or "(nothing was said about it)"], "error")
+
+
+_TELLERS: dict[type, Callable[..., Iterator[Told]]] = {
+    Message: _message,
+    Reasoning: _reasoning,
+    ToolCall: _tool,
+    Terminal: _terminal,
+    Activity: _activity,
+    Interrupt: lambda interrupt, _: iter([_interrupt(interrupt)]),
+    Failure: lambda failure, _: iter([_failure(failure)]),
+}

@@ -1,0 +1,1 @@
+"""Random conversations that speak the grammar, and what must hold whatever is said."""

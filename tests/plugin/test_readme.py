@@ -1,0 +1,14 @@
+"""README's example, extracted and run."""
+
+from pathlib import Path
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_example(suite):
+    blocks = README.read_text().split("```python\n")[1:]
+    examples = [block.partition("```")[0] for block in blocks if "acptap_agent" in block]
+    assert len(examples) == 1
+    (suite.path / "test_example.py").write_text(examples[0])
+    result = suite.runpytest("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=2)
