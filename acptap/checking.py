@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from acptap.acp.rules import RULES
 from acptap.cassette import ANNOTATIONS, MEMBERS, NOTHING, Annotations, Entry, Header
 from acptap.notes import Severity
-from acptap.tap import Tap
 from acptap.wire import jsontext, spans
+from acptap.witness import Witness
 
 DIFFER = "cassette/annotations-differ"
 REDACTION_OPEN = "cassette/redaction-open"
@@ -49,16 +49,16 @@ class Reader:
     """Reads the entries of one cassette anew, in order; each connection by itself."""
 
     def __init__(self) -> None:
-        self._taps: dict[int, Tap] = {}
+        self._witnesses: dict[int, Witness] = {}
         self._last: Annotations = NOTHING  # of a unit with no more than a session and updates
         self._last_members: dict[str, object] = {}
 
     def members(self, entry: Entry) -> dict[str, object]:
         """Return the annotations that an entry should have."""
-        tap = self._taps.get(entry.conn)
-        if tap is None:
-            tap = self._taps[entry.conn] = Tap()
-        annotations = tap.annotate(entry)
+        witness = self._witnesses.get(entry.conn)
+        if witness is None:
+            witness = self._witnesses[entry.conn] = Witness()
+        annotations = witness.annotate(entry)
         if annotations.transitions or annotations.notes:
             return annotations.members()
         last = self._last
