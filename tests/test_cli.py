@@ -206,3 +206,18 @@ def test_a_reader_that_left_is_no_fault(folder):
     )
     os.close(writer)
     assert run.stderr == b""
+
+
+def test_show_needs_somewhere_to_show_it():
+    show = [
+        sys.executable,
+        "-m",
+        "acptap",
+        "show",
+        str(Path(__file__).parent.parent / "cassettes" / "acp" / "codex-v2-hello.jsonl"),
+    ]
+    done = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *show], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "acptap: standard output is closed; let it go to a terminal or a file\n"

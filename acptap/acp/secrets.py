@@ -4,14 +4,14 @@ Texts that peers write for each other (prompts, tool calls, file contents, termi
 messages) need no row: key shapes and secrets already learnt are looked for in every string.
 """
 
-import re
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
 from acptap.wire import spans
 from acptap.wire.escapes import Reading, unescape
-from acptap.wire.spans import Path, Span
+from acptap.wire.spans import Container, Value
 
 
 class Slot(StrEnum):
@@ -44,6 +44,7 @@ SLOTS: list[tuple[str, str, Slot]] = [
     ("providers/set", "params.baseUrl", Slot.URL),
     ("providers/list", "result.providers.*.current.baseUrl", Slot.URL),
     ("authenticate auth/login", "params.**", Slot.WHOLE),
+    ("authenticate auth/login", "result.**", Slot.NAMED),
     ("initialize", "result.authMethods.*.env.*", Slot.WHOLE),
     ("initialize", "result.authMethods.*.env.*.value", Slot.WHOLE),
     ("initialize", "result.authMethods.*.args.*", Slot.WORDS),
@@ -67,6 +68,7 @@ SLOTS: list[tuple[str, str, Slot]] = [
     ("_", "result.**", Slot.NAMED),
     (_EVERY, "error.data.**", Slot.NAMED),  # peers quote what they refuse
     (_EVERY, "**._meta.**.headers|env|secrets|credentials|cookies.*", Slot.WHOLE),
+    (_EVERY, "**._meta.**.headers|env.*.value", Slot.WHOLE),
     (_EVERY, "**._meta.**", Slot.NAMED),
     (_EVERY, "params.update.output.data", Slot.BASE64),
     (_EVERY, "params.update.data", Slot.BASE64),
@@ -76,7 +78,7 @@ GENERAL = (b"mcpServers", b'"error"')
 """What a message holds if a row of all methods fits; base64 aside, see `acptap.redact.shapes`."""
 
 META = b'"_meta"'
-"""The same for the row of `_meta`, which counts only beside telling names."""
+"""The same for the rows of `_meta`, which count only beside telling names."""
 
 KEPT = frozenset(
     {"jsonrpc", "id", "method", "type", "sessionUpdate", "kind", "status", "state", "role"}
@@ -97,14 +99,18 @@ class Place(NamedTuple):
     """A value that may hold a secret.
 
     Attributes:
-        span: Where it stands.
+        start: Where it starts.
+        end: Where it ends.
         slot: What of it is secret, or None for ordinary text.
         name: What it is called: its member, and the `name` beside a `value`.
+        within: What it stands in.
     """
 
-    span: Span
+    start: int
+    end: int
     slot: Slot | None
     name: str
+    within: Container | None
 
 
 def has_slots(method: str | None) -> bool:
@@ -123,46 +129,82 @@ def places(text: bytes, method: str | None) -> list[Place]:
     Raises:
         ValueError: It is no JSON.
     """
-    found = list(spans.walk(text))
-    bases = _bases(text, found, method)
-    beside = {
-        span.path[:-1]: string(text, span).text for span in found if span.path[-1:] == ("name",)
-    }
-    return [
-        Place(span, slot, _name(span.path, beside))
-        for span in found
-        if text[span.start] not in b"{["
-        and ((slot := _slot(span.path, bases)) is not None or not _is_kept(span.path))
-    ]
+    values = list(spans.visit(text))
+    plan = _Plan(text, values, method)
+    found = []
+    room_of = plan.rooms.get
+    for within, step, start, end in values:
+        if text[start] in b"{[":
+            continue
+        room = room_of(within) or plan.room(within)
+        key = "" if isinstance(step, int) else step
+        verdict = room.verdicts.get(key) or room.verdict(key)
+        if not verdict.is_kept:
+            name = verdict.name
+            if key == "value":
+                name = f"{name} {plan.name_beside(within)}"
+            found.append(Place(start, end, verdict.slot, name, within))
+    return found
 
 
-def string(text: bytes, span: Span) -> Reading:
+def string(text: bytes, start: int, end: int) -> Reading:
     """Return what a string says; of another value, its spelling without the outer characters."""
-    return unescape(text[span.start + 1 : span.end - 1].decode("utf-8", "surrogateescape"))
+    return unescape(text[start + 1 : end - 1].decode("utf-8", "surrogateescape"))
 
 
-def _bases(text: bytes, found: list[Span], method: str | None) -> list[tuple[Path, str | None]]:
-    """Return the paths of the messages in a text with their methods, inner ones first."""
-    stated = [
-        (span.path[:-1], string(text, span).text)
-        for span in found
-        if span.path[-1:] == ("method",) and text[span.start] == ord('"')
-    ]
-    bases: list[tuple[Path, str | None]] = [base for base in stated if has_slots(base[1])]
-    bases.sort(key=lambda base: len(base[0]), reverse=True)
-    known = {path for path, _ in stated}
-    depth = 1 if text[found[-1].start] == ord("[") else 0  # of the messages in a batch
-    roots = [span.path for span in found if len(span.path) == depth]
-    return bases + [(root, _EVERY if root in known else method) for root in roots]
+class _Row(NamedTuple):
+    """A row of the table, ready to be applied.
+
+    Attributes:
+        elements: Its path; of the names that an element allows, the set.
+        slot: What is secret.
+        is_deep: It speaks of all that is below a place, so it spares the kept members.
+    """
+
+    elements: tuple[str | frozenset[str], ...]
+    slot: Slot
+    is_deep: bool
+
+    def reached(self, position: int) -> list[int]:
+        """Return a position, and the one behind it if nothing need be there."""
+        is_any = self.elements[position : position + 1] == ("**",)
+        return [position, position + 1] if is_any else [position]
+
+    def step(self, position: int, name: str) -> list[int]:
+        """Return the positions that one more element of a path leads to."""
+        if position == len(self.elements):
+            return []
+        element = self.elements[position]
+        if element == "**":
+            return self.reached(position)
+        return self.reached(position + 1) if element == "*" or name in element else []
 
 
-def _slot(path: Path, bases: list[tuple[Path, str | None]]) -> Slot | None:
-    for base, method in bases:
-        if path[: len(base)] == base:
-            for rule in _rules(_kin(method)):
-                if rule.literal in path and rule.fits(path[len(base) :]):
-                    return None if rule.is_deep and _is_kept(path) else rule.slot
-    return None
+_ROWS = [
+    _Row(
+        tuple(
+            element if "*" in element else frozenset(element.split("|"))
+            for element in path.split(".")
+        ),
+        slot,
+        path.endswith("**"),
+    )
+    for _, path, slot in SLOTS
+]
+
+_State = tuple[int, int]
+"""A row, and how much of its path was gone. Of several the first that gets to the end counts."""
+
+
+@cache
+def _begun(method: str | None) -> tuple[_State, ...]:
+    """Return the states that a message begins with."""
+    return tuple(
+        (number, position)
+        for number, (methods, _, _) in enumerate(SLOTS)
+        if method is None or not methods or method in methods.split()
+        for position in _ROWS[number].reached(0)
+    )
 
 
 def _kin(method: str | None) -> str | None:
@@ -172,54 +214,111 @@ def _kin(method: str | None) -> str | None:
     return "_" if method.startswith("_") else _EVERY
 
 
-class _Rule(NamedTuple):
-    """A row of the table, ready to be applied.
+class _Verdict(NamedTuple):
+    """What is to become of the values with a name."""
 
-    Attributes:
-        literal: The last name in its path: where that is missing there is no need to look closer.
-        pattern: The path, each element with a NUL in front.
-        slot: What is secret.
-        is_deep: It speaks of all that is below a place, so it spares the kept members.
+    slot: Slot | None
+    is_kept: bool
+    name: str
+
+
+class _Room:
+    """What containers have in common that stand at the same path, but for indexes.
+
+    Args:
+        states: Those after the path to them, of all messages around, the innermost first.
+        name: The last name on that path.
+        is_free: Nothing in them is kept.
     """
 
-    literal: str
-    pattern: re.Pattern[str]
-    slot: Slot
-    is_deep: bool
+    def __init__(self, states: tuple[_State, ...], name: str, *, is_free: bool) -> None:
+        self._states = states
+        self._name = name
+        self._is_free = is_free
+        self._rooms: dict[tuple[str, tuple[str | None, ...]], _Room] = {}
+        self.verdicts: dict[str, _Verdict] = {}
 
-    def fits(self, path: Path) -> bool:
-        return self.pattern.fullmatch("".join(f"\0{element}" for element in path)) is not None
+    def verdict(self, name: str) -> _Verdict:
+        """Return the verdict on the values with a name, or on elements, which have none."""
+        is_kept = name in KEPT and not self._is_free
+        row = next(
+            (_ROWS[row] for row, place in self._after(name) if place == len(_ROWS[row].elements)),
+            None,
+        )
+        if row is None or (row.is_deep and is_kept):
+            verdict = _Verdict(None, is_kept, name or self._name)
+        else:
+            verdict = _Verdict(row.slot, False, name or self._name)
+        self.verdicts[name] = verdict
+        return verdict
+
+    def room(self, name: str, methods: tuple[str | None, ...]) -> "_Room":
+        """Return the room of a container in this one, in which messages begin."""
+        room = self._rooms.get((name, methods))
+        if room is None:
+            begun = [state for method in methods for state in _begun(method)]
+            states = tuple(dict.fromkeys([*begun, *self._after(name)]))
+            is_free = self._is_free or name in _FREE
+            room = _Room(states, name or self._name, is_free=is_free)
+            self._rooms[name, methods] = room
+        return room
+
+    def _after(self, name: str) -> Iterator[_State]:
+        for row, position in self._states:
+            for following in _ROWS[row].step(position, name):
+                yield row, following
 
 
-@cache
-def _rules(method: str | None) -> list[_Rule]:
-    rules = []
-    for methods, path, slot in SLOTS:
-        if method is None or not methods or method in methods.split():
-            elements = path.split(".")
-            literal = [name for name in elements if "*" not in name and "|" not in name][-1]
-            pattern = re.compile("".join(map(_element, elements)))
-            rules.append(_Rule(literal, pattern, slot, path.endswith("**")))
-    return rules
+class _Plan:
+    """Which room each container of a text has.
 
+    Attributes:
+        rooms: The rooms that are known.
+    """
 
-def _element(element: str) -> str:
-    match element:
-        case "**":
-            return r"(?:\0[^\0]*)*"
-        case "*":
-            return r"\0[^\0]*"
-        case _:
-            return rf"\0(?:{element})"
+    def __init__(self, text: bytes, values: list[Value], method: str | None) -> None:
+        self.rooms: dict[Container | None, _Room] = {}
+        self._text = text
+        self._method = method
+        self._names: dict[Container | None, Value] = {}
+        self._stated: dict[Container | None, list[str]] = {}
+        is_batch = text[values[-1].start] == ord("[")
+        self._depth = 1 if is_batch else 0  # of the messages
+        for value in values:
+            if value.step == "name":
+                self._names[value.within] = value
+            elif value.step == "method" and text[value.start] == ord('"'):
+                stated = string(text, value.start, value.end).text
+                self._stated.setdefault(value.within, []).append(stated)
 
+    def name_beside(self, container: Container | None) -> str:
+        """Return the `name` in a container."""
+        value = self._names.get(container)
+        return "" if value is None else string(self._text, value.start, value.end).text
 
-def _is_kept(path: Path) -> bool:
-    return bool(path) and path[-1] in KEPT and _FREE.isdisjoint(path)
+    def room(self, container: Container | None) -> _Room:
+        """Return the room of a container, and make those of all around it."""
+        line = []
+        while container not in self.rooms and container is not None:
+            line.append(container)
+            container = container.above
+        if container is None and None not in self.rooms:
+            self.rooms[None] = _Room((), "", is_free=False)
+        room = self.rooms[container]
+        for inner in reversed(line):
+            name = inner.step if isinstance(inner.step, str) else ""
+            room = self.rooms[inner] = room.room(name, self._methods(inner))
+        return room
 
+    def _methods(self, container: Container) -> tuple[str | None, ...]:
+        """Return the methods of the messages that a container is, if it is any."""
+        stated = self._stated.get(container, [])
+        methods = [_kin(method) for method in stated if has_slots(method)]
+        if self._is_root(container):
+            methods.append(_EVERY if stated else _kin(self._method))
+        return tuple(methods)
 
-def _name(path: Path, beside: dict[Path, str]) -> str:
-    """Return the names that say what a value is: its member's, and the one in a pair with it."""
-    names = [element for element in path if isinstance(element, str)][-1:]
-    if path[-1:] == ("value",):
-        names.append(beside.get(path[:-1], ""))
-    return " ".join(names)
+    def _is_root(self, container: Container) -> bool:
+        if self._depth == 0:
+            return container.above is None
+        return container.above is not None and container.above.above is None

@@ -217,7 +217,8 @@ class Layout:
         agent = visible(timeline.reader.agent)
         command = [(_command(header.upstream), "speech")]
         yield self._line("agent", [*command, (f"  {agent}", "quiet")] if agent else command)
-        length = f", {timeline.end:.3f} s, {timeline.entries} entries"
+        entries = "1 entry" if timeline.entries == 1 else f"{timeline.entries} entries"
+        length = f", {timeline.end:.3f} s, {entries}"
         recorded = [(_shown(header.recorded_at) + length, "speech")]
         yield self._line("recorded", [*recorded, (f"  {_shown(header.generator)}", "quiet")])
         yield from self._sessions(timeline)

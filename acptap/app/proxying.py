@@ -44,8 +44,8 @@ class ProxyOptions:
     """What the user asked for.
 
     Attributes:
-        cassette: Where to record; a folder gets a file with the default name; None for the
-            default place.
+        cassette: Where to record; a folder gets a file with the default name, and is made if the
+            path ends with a slash; None for the default place.
         overwrite: Replace the cassette if it is there.
         redact: Take secrets out of the tape.
         patterns: More secrets, as regular expressions.
@@ -54,7 +54,7 @@ class ProxyOptions:
         quiet: Say nothing but what went wrong.
     """
 
-    cassette: Path | None = None
+    cassette: str | Path | None = None
     overwrite: bool = False
     redact: bool = True
     patterns: Sequence[str] = ()
@@ -87,8 +87,8 @@ def proxy_command(command: Sequence[str], options: ProxyOptions) -> int:
         talk = _say_nothing if options.quiet else stderr.say
         talk(f"recording to {tape.path}")
         status = proxy.run()
-        if is_lost := _identity(tape.path) != place:
-            stderr.say(f"{tape.path} was moved, replaced or deleted while it was recorded")
+        if is_lost := _is_lost(tape, place):
+            stderr.say(f"{tape.path} was changed, moved or deleted while it was recorded")
         elif redactor is not None and not recorder.broken:
             _finish(tape, redactor, stderr.say)
         if redactor is not None and redactor.replaced:
@@ -151,9 +151,26 @@ def _place(options: ProxyOptions) -> Path:
                 f"there is no place for cassettes ({error})",
                 fix="name one with --cassette or ACPTAP_CASSETTES",
             ) from error
-    if options.cassette.is_dir():
-        return options.cassette / storage.default_name(now, pid)
-    return options.cassette
+    named = os.fspath(options.cassette)
+    if not named:
+        raise UsageError(
+            "the cassette's name is empty", where="--cassette", fix="name a file or a folder"
+        )
+    try:
+        if named.endswith(os.sep):
+            Path(named).mkdir(mode=0o700, exist_ok=True)
+        is_folder = Path(named).is_dir()
+    except OSError as error:
+        raise UsageError(
+            f"the cassette can't be made there ({error.strerror})", where=named,
+            fix="name another place with --cassette",
+        ) from error  # fmt: skip
+    return Path(named, storage.default_name(now, pid)) if is_folder else Path(named)
+
+
+def _is_lost(tape: Tape, place: tuple[int, int] | None) -> bool:
+    """Return whether somebody else had a hand in a tape: it is not where and what it was."""
+    return _identity(tape.path) != place or tape.path.stat().st_size < tape.size
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

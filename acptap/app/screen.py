@@ -11,6 +11,7 @@ from rich.style import Style
 
 from acptap.app import following
 from acptap.app.layout import Pieces
+from acptap.errors import UsageError
 
 _STYLES = {
     "speech": "none", "quiet": "dim", "time": "dim", "prompt": "bold",
@@ -42,7 +43,14 @@ class Screen:
         coloured: Whether it has colours.
     """
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO | None) -> None:
+        """Take over a text stream.
+
+        Raises:
+            UsageError: It is None, as Python has it for one that was closed before it started.
+        """
+        if out is None:
+            raise UsageError("standard output is closed", fix="let it go to a terminal or a file")
         if isinstance(out, io.TextIOWrapper):
             out.reconfigure(errors="backslashreplace", line_buffering=False)
         self._console = Console(file=out)

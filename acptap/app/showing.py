@@ -162,6 +162,8 @@ class _Show:
     def _run_on(self) -> None:
         """Show the cassette, and what is added, until the agent's exit or Ctrl-C."""
         try:
+            if not self._path.exists():
+                _say(f"waiting for {self._path}")
             following.wait_for(self._path, self._screen.rest)
             with Recording(self._path) as recording:
                 known = self._begin(recording)

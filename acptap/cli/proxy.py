@@ -2,7 +2,6 @@
 
 import math
 import shlex
-from pathlib import Path
 from typing import Any
 
 import click
@@ -34,9 +33,9 @@ def _seconds(_ctx: click.Context, _option: click.Parameter, value: str) -> float
 )
 @click.argument("strays", nargs=-1, metavar="")
 @click.option(
-    "-w", "--cassette", type=click.Path(path_type=Path), metavar="PATH",
-    help="Where to record: a file, or a folder. Default: ./cassettes if it is there, else the "
-    "user's state folder; ACPTAP_CASSETTES names another.",
+    "-w", "--cassette", metavar="PATH",
+    help="Where to record: a file, or a folder if it is one or ends with a slash. Default: "
+    "./cassettes if it is there, else the user's state folder; ACPTAP_CASSETTES names another.",
 )  # fmt: skip
 @click.option(
     "--overwrite", is_flag=True,

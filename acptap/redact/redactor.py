@@ -33,7 +33,7 @@ from acptap.redact.shapes import (
 )
 from acptap.redact.vault import Vault
 from acptap.wire.escapes import Reading, unescape, verbatim
-from acptap.wire.spans import Edit, splice
+from acptap.wire.spans import Container, Edit, splice
 
 _UPDATE = "session/update"
 _HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
@@ -197,7 +197,7 @@ class Redactor:
         """Return what to change in a message. Slots come first: they teach what to look for."""
         edits, taught = [], self._taught(text, places)
         for place in places:
-            _, start, end = place.span
+            start, end = place.start, place.end
             hits = taught.get(start, [])
             if text[start] == ord('"'):
                 new = self._cleared(text[start + 1 : end - 1], place, hits)
@@ -211,22 +211,22 @@ class Redactor:
     def _taught(self, text: bytes, places: list[Place]) -> dict[int, list[Hit]]:
         """Learn what stands in slots, and return where: by the start of the string it is in."""
         taught = {}
-        before, row = "", None  # the last word of a command, and the array it is in
+        before: str = ""
+        row: Container | None = None
+        # the last word of a command, and the array it is in
         for place in places:
-            span, slot = place.span, place.slot
+            start, end, slot, name, within = place
             if slot is None:
                 continue
-            if text[span.start] == ord('"'):
-                said = secrets.string(text, span).text
-                hits = list(_in_slot(place, said, before if span.path[:-1] == row else ""))
+            if text[start] == ord('"'):
+                said = secrets.string(text, start, end).text
+                hits = list(_in_slot(place, said, before if within is row else ""))
                 if slot is Slot.WORDS:
-                    before, row = said, span.path[:-1]
+                    before, row = said, within
             else:
-                hits = list(
-                    _in_number(place, text[span.start : span.end].decode("ascii", "replace"))
-                )
-            self._vault.learn(hits, is_named=is_credential(place.name))
-            taught[span.start] = hits
+                hits = list(_in_number(place, text[start:end].decode("ascii", "replace")))
+            self._vault.learn(hits, is_named=is_credential(name))
+            taught[start] = hits
         return taught
 
     def _cleared(self, raw: bytes, place: Place, hits: list[Hit]) -> str | None:

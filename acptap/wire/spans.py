@@ -24,7 +24,6 @@ _TOKEN = re.compile(
     | (?P<stray> [:"] )""",
     re.DOTALL | re.VERBOSE,
 )
-_PAIRS = {ord("}"): ord("{"), ord("]"): ord("[")}
 
 
 class Span(NamedTuple):
@@ -43,61 +42,134 @@ class Edit(NamedTuple):
     new: bytes
 
 
+class Container:
+    """An array or an object in a JSON text. Each one is itself: no two are equal.
+
+    Attributes:
+        above: The container it stands in, or None.
+        step: Its member name or index there; nothing if it stands in none.
+        is_array: Whether its values have indexes rather than names.
+    """
+
+    __slots__ = ("_path", "_start", "above", "is_array", "step")
+
+    def __init__(self, above: "Container | None", step: str | int, start: int, *, is_array: bool):
+        self.above = above
+        self.step = step
+        self.is_array = is_array
+        self._start = start
+        self._path: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """The path to it, made when it is first asked for."""
+        if self._path is None:
+            steps: list[str | int] = []
+            place = self
+            while place.above is not None:
+                steps.append(place.step)
+                place = place.above
+            self._path = tuple(reversed(steps))
+        return self._path
+
+    def close(self, start: int, end: int, bracket: int) -> "Value":
+        """Return the value it is, now that its bracket is closed."""
+        if self.is_array is not (bracket == ord("]")):
+            raise ValueError(f"a bracket at byte {start} closes nothing")
+        return Value(self.above, self.step, self._start, end)
+
+
+class Value(NamedTuple):
+    """A value as `visit` finds it: what a `Span` is, before its path is put together.
+
+    Attributes:
+        within: The container it stands in, or None.
+        step: Its member name or index there; nothing if it stands in none.
+        start: Where it starts.
+        end: Where it ends.
+    """
+
+    within: Container | None
+    step: str | int
+    start: int
+    end: int
+
+    @property
+    def path(self) -> Path:
+        """The path to it, put together anew each time."""
+        return () if self.within is None else (*self.within.path, self.step)
+
+
 class _Place:
-    """Where in a JSON text the reader is: the path, and the containers that are open."""
+    """Where in a JSON text the reader is: the innermost open container, and the step in it."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        self._path: list[str | int] = []
-        self._opened: list[int] = []  # where each open container starts
+        self._within: Container | None = None
+        self._step: str | int = ""
         self._named = False  # a member's name was read and its value was not
         self._begun = False
 
-    def scalar(self, start: int, end: int) -> Span:
+    def scalar(self, start: int, end: int) -> Value:
         self._begin(start)
-        return Span(tuple(self._path), start, end)
+        return Value(self._within, self._step, start, end)
 
     def open(self, start: int) -> None:
         self._begin(start)
-        self._opened.append(start)
-        self._path.append("" if self._text[start] == ord("{") else 0)
+        is_array = self._text[start] == ord("[")
+        self._within = Container(self._within, self._step, start, is_array=is_array)
+        self._step = 0 if is_array else ""
 
-    def close(self, start: int, end: int) -> Span:
-        if not self._opened or self._text[self._opened[-1]] != _PAIRS[self._text[start]]:
+    def close(self, start: int, end: int) -> Value:
+        if self._within is None:
             raise ValueError(f"a bracket at byte {start} closes nothing")
         if self._named:
             raise ValueError(f"a member has no value before byte {start}")
-        self._path.pop()
-        return Span(tuple(self._path), self._opened.pop(), end)
+        value = self._within.close(start, end, self._text[start])
+        self._within, self._step = value.within, value.step
+        return value
 
     def comma(self, start: int) -> None:
-        if not self._opened or self._named:
+        if self._within is None or self._named:
             raise ValueError(f"unexpected comma at byte {start}")
-        index = self._path[-1]
-        if isinstance(index, int):
-            self._path[-1] = index + 1
+        if isinstance(self._step, int):
+            self._step += 1
 
     def name(self, start: int, token: bytes) -> None:
-        if not self._opened or isinstance(self._path[-1], int) or self._named:
+        if self._within is None or isinstance(self._step, int) or self._named:
             raise ValueError(f"unexpected name at byte {start}")
-        self._path[-1] = _text_of(token)
+        self._step = _text_of(token)
         self._named = True
 
     def finish(self) -> None:
-        if self._opened or not self._begun:
+        if self._within is not None or not self._begun:
             raise ValueError("the text ends inside a value")
 
     def _begin(self, start: int) -> None:
         """A value starts: in an object it needs a name, outside of all it must be the only one."""
-        if not self._opened and self._begun:
-            raise ValueError(f"a second value at byte {start}")
-        if self._opened and isinstance(self._path[-1], str) and not self._named:
+        if self._within is None:
+            if self._begun:
+                raise ValueError(f"a second value at byte {start}")
+        elif not self._named and isinstance(self._step, str):
             raise ValueError(f"a value without a name at byte {start}")
         self._begun, self._named = True, False
 
 
 def walk(text: bytes) -> Iterator[Span]:
     """Yield the span of every value in `text`, containers after what they contain.
+
+    Args:
+        text: As `visit` takes it.
+
+    Raises:
+        ValueError: `text` is no JSON value, as far as `visit` can tell.
+    """
+    for value in visit(text):
+        yield Span(value.path, value.start, value.end)
+
+
+def visit(text: bytes) -> Iterator[Value]:
+    """Yield every value in `text` as `walk` does, without the cost of a path for each.
 
     Args:
         text: One JSON value in UTF-8, possibly between white space and behind a byte order mark.
@@ -134,7 +206,12 @@ def _text_of(name: bytes) -> str:
 
 def find(text: bytes, path: Path) -> list[Span]:
     """Return the spans of all values at `path`; more than one if a member is written twice."""
-    return [span for span in walk(text) if span.path == path]
+    last: str | int = path[-1] if path else ""
+    return [
+        Span(path, value.start, value.end)
+        for value in visit(text)
+        if value.step == last and value.path == path
+    ]
 
 
 def splice(text: bytes, edits: Iterable[Edit]) -> bytes:

@@ -162,7 +162,11 @@ def vanish_with_folder(path):
     shutil.rmtree(path.parent)
 
 
-FATES = [vanish, move, replace, vanish_with_folder]
+def truncate(path):
+    os.truncate(path, 0)
+
+
+FATES = [vanish, move, replace, vanish_with_folder, truncate]
 
 
 @pytest.mark.parametrize("fate", FATES)
@@ -176,7 +180,30 @@ def test_a_tape_that_is_taken_away_is_missed(start_quietly, tmp_path, fate):
     client.tug()
     code, out, err = client.finish()
     assert (code, out) == (74, b"hello\n")
-    assert err == b"acptap: %b was moved, replaced or deleted while it was recorded\n" % bytes(path)
+    assert err == b"acptap: %b was changed, moved or deleted while it was recorded\n" % bytes(path)
+
+
+def test_a_name_with_a_slash_is_a_folder_and_is_made(tmp_path):
+    record = [*PROXY, "-w", f"{tmp_path}/tapes/", "--", "true"]
+    for _ in range(2):
+        subprocess.run(record, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+    assert len(list((tmp_path / "tapes").iterdir())) == 2
+
+
+NOWHERE = {
+    "no name": ("", "the cassette's name is empty"),
+    "a folder in no folder": ("{}/no/tapes/", "the cassette can't be made there"),
+    "a name that is too long": ("{}/" + "x" * 300, "the cassette can't be made there"),
+}
+
+
+@pytest.mark.parametrize(("name", "words"), NOWHERE.values(), ids=NOWHERE)
+def test_a_place_that_is_none_is_one_sentence(tmp_path, name, words):
+    record = [*PROXY, "-w", name.format(tmp_path), "--", "true"]
+    run = subprocess.run(record, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    assert run.returncode == 2
+    assert words in run.stderr.decode()
+    assert run.stderr.count(b"\n") == 1
 
 
 PLACES = {
