@@ -17,7 +17,7 @@ from acptap.errors import AcptapError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from acptap.app.fixture import AgentFixture
+    from acptap.app.play.fixture import AgentFixture
 
 _MODES = ("none", "once", "all")
 _HELP = "record cassettes: none (default), once (those that are missing), all (anew)"
@@ -106,8 +106,8 @@ def _agent_for(
     folder: str,
 ) -> AgentFixture | AcptapError:
     """Return the agent, or why there is none: raised, it would bring its traceback along."""
-    from acptap.app.agents import agent_for
-    from acptap.app.wish import Wish, default_path
+    from acptap.app.play.agents import agent_for
+    from acptap.app.play.wish import Wish, default_path
 
     item: pytest.Item = request.node
     markers = [(marker.args, marker.kwargs) for marker in item.iter_markers("acptap")]

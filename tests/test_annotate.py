@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acptap import checking
-from acptap.app import annotating
-from acptap.app.annotating import annotate_command
+from acptap.app.check import annotating
+from acptap.app.check.annotating import annotate_command
 from acptap.cassette import ANNOTATIONS, MEMBERS, decode_entry
 from acptap.storage import Tape
 from acptap.wire import spans

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from acptap import checking
 from acptap.acp.rules import RULES
-from acptap.app import progress
-from acptap.app.checking import CheckOptions, check_command
-from acptap.app.verdicts import FORMATS, Tally, counted
+from acptap.app.check import progress
+from acptap.app.check.checking import CheckOptions, check_command
+from acptap.app.check.verdicts import FORMATS, Tally, counted
 from acptap.cassette import ANNOTATIONS, Header, decode_entry
 from acptap.cli.main import main
 from acptap.jsonrpc import Side

@@ -44,7 +44,6 @@ SLOTS: list[tuple[str, str, Slot]] = [
     ("providers/set", "params.baseUrl", Slot.URL),
     ("providers/list", "result.providers.*.current.baseUrl", Slot.URL),
     ("authenticate auth/login", "params.**", Slot.WHOLE),
-    ("authenticate auth/login", "result.**", Slot.NAMED),
     ("initialize", "result.authMethods.*.env.*", Slot.WHOLE),
     ("initialize", "result.authMethods.*.env.*.value", Slot.WHOLE),
     ("initialize", "result.authMethods.*.args.*", Slot.WORDS),
@@ -66,6 +65,7 @@ SLOTS: list[tuple[str, str, Slot]] = [
     ("proxy/successor", "params.params.**", Slot.NAMED),
     ("_", "params.**", Slot.NAMED),  # extensions
     ("_", "result.**", Slot.NAMED),
+    ("authenticate auth/login", "result.**", Slot.NAMED),
     (_EVERY, "error.data.**", Slot.NAMED),  # peers quote what they refuse
     (_EVERY, "**._meta.**.headers|env|secrets|credentials|cookies.*", Slot.WHOLE),
     (_EVERY, "**._meta.**.headers|env.*.value", Slot.WHOLE),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from acptap.app.annotating import annotate_command
+from acptap.app.check.annotating import annotate_command
 
 
 @click.command(

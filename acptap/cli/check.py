@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from acptap.app.checking import CheckOptions, check_command
+from acptap.app.check.checking import CheckOptions, check_command
 
 
 @click.command(

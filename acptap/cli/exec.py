@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from acptap.app.executing import execute
+from acptap.app.play.executing import execute
 from acptap.cli.dashes import AfterDashes
 from acptap.cli.playing import playing_options, read_chosen
 from acptap.errors import UsageError

@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from acptap.app.options import ReplayOptions, read_level, read_patience, read_pointers, read_speed
+from acptap.app.play.options import (
+    ReplayOptions,
+    read_level,
+    read_patience,
+    read_pointers,
+    read_speed,
+)
 from acptap.replay.matching import Level
 
 _OPTIONS = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from acptap.app.proxying import ProxyOptions, proxy_command
+from acptap.app.record.proxying import ProxyOptions, proxy_command
 from acptap.cli.dashes import AfterDashes
 from acptap.errors import UsageError
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from acptap.app.redacting import RedactOptions, redact_command
+from acptap.app.record.redacting import RedactOptions, redact_command
 
 
 @click.command(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from acptap.app.replaying import replay_stdio
+from acptap.app.play.replaying import replay_stdio
 from acptap.cli.playing import playing_options, read_chosen
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from acptap.app.showing import ShowOptions, show_command
+from acptap.app.show.showing import ShowOptions, show_command
 
 _EPILOG = """\b
 In a row: seconds, the state of each session, the session, who, what.

@@ -28,26 +28,41 @@ def apart(text: str, hits: Iterable[Hit]) -> Iterator[tuple[int, int, str]]:
 
     Hits that overlap become one, named for the secret that spans it if there is one.
     """
-    merged: list[tuple[int, int, str]] = []
+    merged: list[tuple[int, int, str | None]] = []
     for start, end, secret, _ in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if not merged or start >= merged[-1][1]:
             merged.append((start, end, secret))
         elif end > merged[-1][1]:
-            merged[-1] = (merged[-1][0], end, text[merged[-1][0] : end])
+            merged[-1] = (merged[-1][0], end, None)
+    if not merged:
+        return
     redacted = [match.span() for match in PLACEHOLDER.finditer(text)]
-    for start, end, secret in merged:
+    redacted.reverse()
+    for start, end, spanning in merged:
         for part in _outside(redacted, start, end):
-            piece = secret if part == (start, end) else text[slice(*part)].strip()
+            is_whole = spanning is not None and part == (start, end)
+            piece = spanning if is_whole and spanning else text[slice(*part)]
+            piece = piece if is_whole else piece.strip()
             if piece.strip():
                 yield *part, piece
 
 
 def _outside(taken: list[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a range that lie in none of the taken ones."""
-    for first, last in taken:
-        if start < last and first < end:
+    """Yield the parts of a range that lie in none of the taken ones, and drop those before it.
+
+    Args:
+        taken: The taken ranges, the first one last.
+        start: Where the range starts, which is not before the end of the last one asked about.
+        end: Where it ends.
+    """
+    while taken and taken[-1][0] < end:
+        first, last = taken[-1]
+        if start < last:
             if start < first:
                 yield start, first
             start = last
+        if last > end:  # the next range may begin in it
+            break
+        taken.pop()
     if start < end:
         yield start, end

@@ -16,6 +16,7 @@ from acptap.acp.secrets import Place, Slot
 from acptap.errors import UsageError
 from acptap.jsonrpc import Message, Notification, Request
 from acptap.redact.hits import Hit, apart
+from acptap.redact.layers import layers
 from acptap.redact.shapes import (
     TRIGGERS,
     UPDATE_TRIGGERS,
@@ -28,14 +29,22 @@ from acptap.redact.shapes import (
     is_credential,
     is_telling,
     matched,
+    members,
+    pem_borders,
+    pem_lines,
     shaped,
     whole,
 )
 from acptap.redact.vault import Vault
 from acptap.wire.escapes import Reading, unescape, verbatim
-from acptap.wire.spans import Container, Edit, splice
+from acptap.wire.spans import Container, Edit, splice, visit
 
 _UPDATE = "session/update"
+_LONG_WORD = 16
+_LONG = re.compile(rb"\S{16,}")
+_PEM_UNITS = 200
+"""Lines of a key, and others between them, that come one by one."""
+
 _HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
 _ANY_HEAD = re.compile(
     rb'\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"method"\s*:\s*"session\\?/update"'
@@ -63,6 +72,7 @@ class Redactor:
         self._shown: set[int] = set()
         self._vault = Vault(first)
         self._head = _HEAD
+        self._pem = 0  # texts that may still belong to a key that began and did not end
 
     @property
     def secrets(self) -> int:
@@ -112,19 +122,46 @@ class Redactor:
         if not self._is_due(text, method):
             return text
         try:
-            places = secrets.places(text, method)
+            return self._cleared_message(text, method)
         except ValueError:
             return self.plain(text)
-        return splice(text, edits) if (edits := self._edits(text, places)) else text
+        except RecursionError:  # whatever it was, the recording goes on
+            return self._blackened(text)
 
     def plain(self, text: bytes) -> bytes:
         """Return text that is no message (standard error, noise, a piece) without its secrets."""
+        try:
+            return self._cleared_text(text)
+        except RecursionError:
+            return self._blackened(text)
+
+    def _cleared_message(self, text: bytes, method: str | None) -> bytes:
+        edits = self._edits(text, secrets.places(text, method))
+        return splice(text, edits) if edits else text
+
+    def _cleared_text(self, text: bytes) -> bytes:
         raw = text.decode("utf-8", "surrogateescape")
-        hits = list(assigned(raw))
-        if self._patterns or self._shows(text):
-            hits += self._found(raw)
+        is_shown = bool(self._patterns) or self._shows(text)
+        hits = self._found(raw, is_shown=is_shown, is_log=True) + self._in_pem(raw)
         new = self._replace(raw, verbatim(raw), hits)
         return text if new is None else new.encode("utf-8", "surrogateescape")
+
+    def _blackened(self, text: bytes) -> bytes:
+        """Return a text without any long string, or long word, for want of something better."""
+        try:
+            strings = [
+                (value.start + 1, value.end - 1)
+                for value in visit(text)
+                if text[value.start] == ord('"') and value.step not in secrets.KEPT
+            ]
+        except ValueError:
+            strings = [match.span() for match in _LONG.finditer(text)]
+        edits = [
+            Edit(start, end, self.placeholder(text[start:end].decode("utf-8", "replace")).encode())
+            for start, end in strings
+            if end - start >= _LONG_WORD
+        ]
+        return splice(text, edits)
 
     def words(self, words: list[str]) -> list[str]:
         """Return the words of a command without their secrets."""
@@ -253,17 +290,36 @@ class Redactor:
 
     # Strings
 
-    def _found(self, text: str) -> list[Hit]:
-        """Return the secrets in a text, and those in JSON that it quotes, to any depth."""
+    def _found(self, text: str, *, is_shown: bool = True, is_log: bool = False) -> list[Hit]:
+        """Return the secrets in a text, and those in JSON that it quotes.
+
+        Args:
+            text: The text.
+            is_shown: Whether there may be any but those of a log.
+            is_log: Whether what is assigned to telling names counts too.
+        """
+        hits: list[Hit] = []
+        for layer in layers(text):
+            if is_shown:
+                hits += layer.raised(self._in_layer(layer.text))
+            if is_log:
+                hits += layer.raised(assigned(layer.text))
+        return hits
+
+    def _in_layer(self, text: str) -> list[Hit]:
         hits = [*self._vault.found(text), *shaped(text)]
         for pattern in self._patterns:
             hits += matched(pattern, text)
-        inner = unescape(text)
-        if inner.text != text:
-            hits += [
-                Hit(inner.origin(start), inner.origin(end), secret)
-                for start, end, secret, _ in self._found(inner.text)
-            ]
+        return hits
+
+    def _in_pem(self, text: str) -> list[Hit]:
+        """Return the lines of a key that began in a former text, and heed where one begins."""
+        end, left = len(text), self._pem
+        for is_begin, place in pem_borders(text):
+            end = min(end, place)
+            left = _PEM_UNITS if is_begin else 0
+        hits = list(pem_lines(text[:end])) if self._pem else []
+        self._pem = max(0, left - 1)
         return hits
 
     def _replace(self, raw: str, reading: Reading, hits: Iterable[Hit]) -> str | None:
@@ -302,6 +358,9 @@ def _in_slot(place: Place, text: str, before: str) -> Iterator[Hit]:
         yield from in_words(text, before)
     elif place.slot is Slot.NAMED and is_telling(place.name):
         yield from (hit._replace(is_named=True) for hit in whole(text))
+    elif place.slot is Slot.NAMED and "{" in text:
+        for layer in layers(text):
+            yield from layer.raised(members(layer.text))
 
 
 def _in_number(place: Place, spelling: str) -> Iterator[Hit]:

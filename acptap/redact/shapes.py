@@ -5,10 +5,11 @@ Each finder takes text and yields where the secrets are; none of them changes an
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import NamedTuple
 
 from acptap.redact.hits import Hit
+from acptap.redact.layers import layers
+from acptap.wire.escapes import unescape
 
 # Names
 
@@ -22,7 +23,15 @@ _IN_TEXT = re.compile(
     rf"|(?<![a-z]){_SHORT_NAMES}(?![a-z])",
     re.IGNORECASE,
 )
-_VARIABLE = re.compile(rf"{_TELLING}|key|pass", re.IGNORECASE)
+_VARIABLE = re.compile(
+    rf"(?i:{_TELLING}|passcode|passkey)"
+    # words of a name: KEY, API_KEY, key2, sshKeys, not MONKEY, KEYBOARD, COMPASS
+    r"|(?<![A-Za-z])(?i:keys?|pass)(?![a-z])(?!(?<=[A-Z])[A-Z])"
+    r"|(?<=[a-z0-9])(?:Keys?|Pass)(?![a-z])"
+    # and those that are written as one word
+    r"|(?i:access|private|auth|ssh|master|account|client|encryption|signing|license)(?i:key)"
+    r"|(?i:db|ssh|user|sql|smtp|mail|root|admin)(?i:pass)(?![A-Za-z])"
+)
 
 
 def is_telling(name: str) -> bool:
@@ -30,11 +39,11 @@ def is_telling(name: str) -> bool:
     return _NAMED.search(name) is not None
 
 
-_TELLING_BYTES = re.compile(_TELLING.encode(), re.IGNORECASE)
+_TELLING_BYTES = re.compile(rb"%b|headers|\"env\\?\"" % _TELLING.encode(), re.IGNORECASE)
 
 
 def has_telling(text: bytes) -> bool:
-    """Return whether any member of a JSON text may be named like a credential."""
+    """Return whether any member of a JSON text may be named like one that holds credentials."""
     return _TELLING_BYTES.search(text) is not None
 
 
@@ -58,16 +67,41 @@ _PUBLIC = re.compile(
     re.DOTALL,
 )
 
+_EVERYDAY = re.compile(
+    r"(?i:postgres(?:ql)?|mysql|mariadb|redis|mongo(?:db)?|rabbitmq|root|admin(?:istrator)?|guest"
+    r"|user(?:name)?|demo|example|sample|dummy|public|local(?:host)?|dev(?:elopment)?|staging"
+    r"|prod(?:uction)?|change[-_]?(?:me|it)|welcome|letmein|qwerty|(?:pass|passwd|admin|test)\d{0,4})"
+)
+_IDENTIFIER = re.compile(
+    # words of lower-case letters, of digits, or of a few of both: claude-sonnet-4-20250514
+    r"(?=[^\d]*\d)[a-z]{2,}(?:[-./:_@](?:[a-z]{1,14}|v?\d{1,8}|v?\d{1,3}[a-z]{1,2}|[a-z]{1,6}\d{1,3}))+"
+)
+
 
 def is_worth_learning(secret: str, *, is_named: bool) -> bool:
     """Return whether a slot's value is to be found wherever else it stands.
 
     A credential is, from 4 characters on and unless it is an everyday word or a short number; any
-    other value from 16 on, unless it is a path, a plain URL or a number. The rest would eat text.
+    other value from 16 on, unless it is a path, a plain URL, a number, or the name of a model or
+    a version: lower-case words and short numbers with dashes between them, which say nothing that
+    could not be guessed. The rest would eat text.
     """
     if is_named:
-        return len(secret) >= _MIN_CREDENTIAL and _ORDINARY.fullmatch(secret) is None
-    return len(secret) >= _MIN_OTHER and _PUBLIC.fullmatch(secret) is None
+        return len(secret) >= _MIN_CREDENTIAL and not (
+            _ORDINARY.fullmatch(secret) or _EVERYDAY.fullmatch(secret)
+        )
+    return len(secret) >= _MIN_OTHER and not (
+        _PUBLIC.fullmatch(secret) or _IDENTIFIER.fullmatch(secret)
+    )
+
+
+def lines_worth_learning(secret: str) -> Iterator[str]:
+    """Yield the lines of a secret that are to be found by themselves, as of a key in a file."""
+    lines = [line.strip() for line in secret.splitlines()]
+    if len(lines) > 1:
+        for line in lines:
+            if is_worth_learning(line, is_named=False) and not line.startswith("-----"):
+                yield line
 
 
 # Key shapes, anywhere in a text. What is secret is group 1 if there is one.
@@ -187,31 +221,89 @@ def matched(pattern: re.Pattern[str], text: str) -> Iterator[Hit]:
             yield Hit(start, end, text[start:end])
 
 
-_ASSIGNED = [
-    re.compile(
-        rf"{sign}(?=\s*[\"']?(?:(?i:Bearer|Basic|Token)\s+)?"
-        r"(?![\d.]+(?:[a-z]{1,2}|%)?(?![\w-]))"  # a count or a duration
-        rf"((?![$<{{(*]){_LOGGED_VALUE}))"
-    )
-    for sign in "=:"
-]
-_NAME_BEFORE = re.compile(
-    rf"(?:(?:{_TELLING})(?!s)|(?<![a-z]){_SHORT_NAMES}(?![a-z]))[\w.-]*[\"']?\s*", re.IGNORECASE
+_NAME = (
+    rf"(?:(?i:{_TELLING})(?!(?i:s))|(?<![A-Za-z])(?i:{_SHORT_NAMES})(?![A-Za-z]))[\w.-]{{0,40}}+"
 )
-_LONGEST_NAME = 48
+_NO_COUNT = r"(?![\d.]+(?:[a-z]{1,2}|%)?(?![\w-]))"  # or duration
+_WITHOUT_SCHEME = rf"(?:(?i:Bearer|Basic|Token)\s+)?{_NO_COUNT}(?![$<{{(*])"
+_SAID = r"(?:[^\"\\]|\\.)"
+_IS_STRING = r"\"\s{0,40}+:\s{0,40}+\""
+_MEMBER = re.compile(
+    rf"{_NAME}{_IS_STRING}{_WITHOUT_SCHEME}(?P<value>{_SAID}{{4}}{_SAID}*+)", re.DOTALL
+)
+_ASSIGNED = re.compile(
+    rf"{_NAME}[\"']?\s{{0,40}}+[=:]\s*[\"']?{_WITHOUT_SCHEME}(?P<value>{_LOGGED_VALUE})"
+)
+_LIST = re.compile(
+    r"\"(?:env|headers)\"\s{0,40}+:\s{0,40}+\[(?P<inside>(?:[^\]\"]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)",
+    re.DOTALL,
+)
+_MAP = re.compile(
+    r"\"(?:env|headers)\"\s{0,40}+:\s{0,40}+\{(?P<inside>(?:[^}\"]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)",
+    re.DOTALL,
+)
+_VALUE = re.compile(rf"\"value{_IS_STRING}(?P<value>{_SAID}++)", re.DOTALL)
+_ANY_VALUE = re.compile(rf"{_IS_STRING}(?P<value>{_SAID}++)", re.DOTALL)
+_PAIR = re.compile(
+    rf"\"name{_IS_STRING}(?P<name>[^\"\\]{{1,80}}+)\"\s{{0,40}}+,\s{{0,40}}+"
+    rf"\"value{_IS_STRING}(?P<value>{_SAID}++)",
+    re.DOTALL,
+)
 
 
 def assigned(text: str) -> Iterator[Hit]:
     """Yield the values of `key=…`, `token: …` and the like in a log line."""
-    for match in chain.from_iterable(pattern.finditer(text) for pattern in _ASSIGNED):
-        before = text[max(0, match.start() - _LONGEST_NAME) : match.start()]
-        if _is_name(before) and _ORDINARY.fullmatch(match[1]) is None:
-            yield Hit(*match.span(1), match[1])
+    yield from _values(_ASSIGNED, text)
+    yield from members(text)
 
 
-def _is_name(before: str) -> bool:
-    """Return whether a text ends in a telling name."""
-    return any(match.end() == len(before) for match in _NAME_BEFORE.finditer(before))
+def members(text: str) -> Iterator[Hit]:
+    """Yield the values of members with telling names, and of `env` and `headers`, in JSON text.
+
+    The text may be any part of JSON, or have some in it.
+    """
+    if '"' not in text:
+        return
+    yield from _values(_MEMBER, text)
+    for within, pattern in ((_LIST, _VALUE), (_MAP, _ANY_VALUE)):
+        for place in within.finditer(text):
+            for match in pattern.finditer(text, *place.span("inside")):
+                yield from _said(match)
+    for match in _PAIR.finditer(text):
+        if is_credential(match["name"]) or match["name"].isupper():
+            yield from _said(match)
+
+
+def _values(pattern: re.Pattern[str], text: str) -> Iterator[Hit]:
+    for match in pattern.finditer(text):
+        if _ORDINARY.fullmatch(match["value"]) is None:
+            yield Hit(*match.span("value"), unescape(match["value"]).text, is_named=True)
+
+
+def _said(match: re.Match[str]) -> Iterator[Hit]:
+    """Yield what stands in a JSON string, without an authentication scheme in front."""
+    for hit in whole(match["value"]):
+        start, end = match.start("value") + hit.start, match.start("value") + hit.end
+        yield Hit(start, end, unescape(hit.secret).text, is_named=True)
+
+
+# Keys of several lines that come line by line
+
+_PEM_BORDER = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{1,60}-----")
+_PEM_LINE = re.compile(r"^[^\S\n]*([A-Za-z0-9+/]{4,}={0,2})[^\S\n]*$", re.MULTILINE)
+_PEM_WORD = re.compile(r"(?<!\S)([A-Za-z0-9+/]{40,}={0,2})[^\S\n]*$", re.MULTILINE)
+
+
+def pem_borders(text: str) -> Iterator[tuple[bool, int]]:
+    """Yield where keys begin and end: whether one begins, and where the border starts."""
+    for match in _PEM_BORDER.finditer(text):
+        yield match[1] == "BEGIN", match.start()
+
+
+def pem_lines(text: str) -> Iterator[Hit]:
+    """Yield what may be the inside of a key: lines of base64, and long words of it at the end."""
+    yield from matched(_PEM_LINE, text.replace("\r", " "))
+    yield from matched(_PEM_WORD, text.replace("\r", " "))
 
 
 # Slots of which only a part is secret
@@ -254,10 +346,10 @@ def in_link(text: str) -> Iterator[Hit]:
 
 
 _OPTION = re.compile(
-    rf"(?<![\w-])(--?[A-Za-z][\w.-]*)(?:=|\s+)[\"']?(?P<value>{_NOT_YET}[^\s\"'-][^\s\"']*)"
+    rf"(?<![\w.-])(--?[A-Za-z][\w.-]*)(?:=|\s+)[\"']?(?P<value>{_NOT_YET}[^\s\"'-][^\s\"']*)"
 )
 _VARIABLE_SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=[\"']?(?P<value>[^\s\"']+)")
-_HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(?P<value>\S.*)")
+_HEADER = re.compile(r"(?<![\w-])([A-Za-z][\w-]*):\s*(?P<value>\S.*)")
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
@@ -275,6 +367,8 @@ def in_words(word: str, before: str, *, every: bool = False) -> Iterator[Hit]:
         for match in pattern.finditer(word):
             if _IN_TEXT.search(match[1]):
                 yield from _valued(match["value"], match.start("value"))
+    for layer in layers(word) if "{" in word else ():
+        yield from layer.raised(members(layer.text))
     assignment = _VARIABLE_SET.match(word)
     if every and assignment:
         start = assignment.start("value")

@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import AnyStr, Generic
 
 from acptap.redact.hits import PLACEHOLDER, Hit
-from acptap.redact.shapes import is_worth_learning
+from acptap.redact.shapes import is_worth_learning, lines_worth_learning
 
 _SAFE = re.compile(r"[ !#-.0-\[\]-~]{4,40}")
 """Characters that JSON never spells in two ways, save as `\\u00…`."""
+
+_START = 4
+"""Characters, and bytes, that every secret has: the least that is learnt."""
+
+_LONG = 12
+"""Characters of a secret that is no part of an innocent word."""
 
 
 class Vault:
@@ -20,8 +27,10 @@ class Vault:
     def __init__(self, first: int) -> None:
         self._first = first
         self._numbers: dict[str, int] = {}
-        self._learnt: list[str] = []  # the longest first
-        self._needles: list[bytes] = []
+        self._secrets: list[str] = []  # by number
+        self._learnt: set[str] = set()
+        self._index: _Index[str] = _Index()
+        self._needles: _Index[bytes] = _Index()
         self._heeds_escapes = False
 
     @property
@@ -31,11 +40,16 @@ class Vault:
 
     def number(self, secret: str) -> int:
         """Return the number of a secret, a new one if it is new."""
-        return self._numbers.setdefault(secret, self._first + len(self._numbers))
+        number = self._numbers.get(secret)
+        if number is None:
+            number = self._numbers[secret] = self._first + len(self._secrets)
+            self._secrets.append(secret)
+        return number
 
     def secret(self, number: int) -> str:
         """Return the secret with a number, or nothing if it isn't known."""
-        return next((known for known, its in self._numbers.items() if its == number), "")
+        index = number - self._first
+        return self._secrets[index] if 0 <= index < len(self._secrets) else ""
 
     def learn(self, hits: Iterable[Hit], *, is_named: bool = False) -> None:
         """Remember the secrets that are to be found elsewhere too.
@@ -45,29 +59,71 @@ class Vault:
             is_named: The slot is named like a credential.
         """
         for hit in hits:
-            secret = hit.secret
-            if (
-                is_worth_learning(secret, is_named=hit.is_named or is_named)
-                and secret not in self._learnt
-                and PLACEHOLDER.search(secret) is None
-            ):
-                self._learnt.append(secret)
-                self._learnt.sort(key=len, reverse=True)
-                safe = max(_SAFE.findall(secret), key=len, default="")
-                self._heeds_escapes = self._heeds_escapes or not safe
-                self._needles.append((safe or secret).encode("utf-8", "surrogatepass"))
+            if is_worth_learning(hit.secret, is_named=hit.is_named or is_named):
+                self._learn(hit.secret)
+            for line in lines_worth_learning(hit.secret):
+                self._learn(line)
+
+    def _learn(self, secret: str) -> None:
+        if secret in self._learnt or PLACEHOLDER.search(secret) is not None:
+            return
+        self._learnt.add(secret)
+        self._index.add(secret)
+        safe = max(_SAFE.findall(secret), key=len, default="")
+        self._heeds_escapes = self._heeds_escapes or not safe
+        self._needles.add((safe or secret).encode("utf-8", "surrogatepass"))
 
     def shows(self, data: bytes, start: int) -> bool:
         """Return whether a learnt secret may be in a text that disguises no ASCII characters."""
         if self._heeds_escapes and b"\\" in data:
             return True
-        return any(data.find(needle, start) >= 0 for needle in self._needles)
+        return next(self._needles.places(data, start), None) is not None
 
     def found(self, text: str) -> Iterator[Hit]:
-        """Yield where learnt secrets stand in a text, as they are."""
-        for secret in self._learnt:
-            start = text.find(secret)
-            while start >= 0:
-                end = start + len(secret)
+        """Yield where learnt secrets stand in a text, as they are; short ones as whole words."""
+        ends: dict[str, int] = {}
+        for start, secret in self._index.places(text):
+            end = start + len(secret)
+            if start >= ends.get(secret, 0) and _is_apart(text, start, end):
+                ends[secret] = end
                 yield Hit(start, end, secret)
-                start = text.find(secret, end)
+
+
+class _Index(Generic[AnyStr]):
+    """Texts that are looked for together. None is shorter than four characters, or bytes."""
+
+    def __init__(self) -> None:
+        self._all: dict[AnyStr, None] = {}
+        self._by_start: dict[AnyStr, dict[int, set[AnyStr]]] = {}  # and by length
+
+    def add(self, text: AnyStr) -> None:
+        """Look for a text from now on."""
+        self._all[text] = None
+        self._by_start.setdefault(text[:_START], {}).setdefault(len(text), set()).add(text)
+
+    def places(self, text: AnyStr, start: int = 0) -> Iterator[tuple[int, AnyStr]]:
+        """Yield where the texts stand in another one, those of each in order."""
+        size = len(text) - start
+        if size < len(self._all) * (1 + size // 1000):  # faster than a search for each
+            for place in range(start, len(text) - _START + 1):
+                for length, known in self._by_start.get(text[place : place + _START], {}).items():
+                    piece = text[place : place + length]
+                    if piece in known:
+                        yield place, piece
+            return
+        for known_text in self._all:
+            place = text.find(known_text, start)
+            while place >= 0:
+                yield place, known_text
+                place = text.find(known_text, place + 1)
+
+
+def _is_apart(text: str, start: int, end: int) -> bool:
+    """Return whether what stands there is no part of an innocent word."""
+    return end - start >= _LONG or not (_goes_on(text, start) or _goes_on(text, end))
+
+
+def _goes_on(text: str, place: int) -> bool:
+    """Return whether a word goes on at a place; letters of other scripts are other words."""
+    left, right = text[place - 1 : place] if place else "", text[place : place + 1]
+    return left.isalnum() and right.isalnum() and left.isascii() is right.isascii()

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from acptap.app.options import ReplayOptions
-from acptap.app.played import PlayedAgent
+from acptap.app.play.options import ReplayOptions
+from acptap.app.play.played import PlayedAgent
 from tests.bench.row import Row, update
 from tests.bench.stdio import ACPTAP, _resident
 

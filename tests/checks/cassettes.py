@@ -2,7 +2,7 @@
 
 import io
 
-from acptap.app.checking import CheckOptions, check_command
+from acptap.app.check.checking import CheckOptions, check_command
 from acptap.cassette import Header, decode_entry
 from acptap.jsonrpc import Side
 from acptap.tap import Tap

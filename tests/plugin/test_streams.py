@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acptap.app.options import ReplayOptions
-from acptap.app.played import PlayedAgent
+from acptap.app.play.options import ReplayOptions
+from acptap.app.play.played import PlayedAgent
 from acptap.jsonrpc import Side
 from tests.plugin import tapes
 
@@ -228,7 +228,7 @@ def test_a_full_disk_does_not_change_what_the_client_hears(agents, monkeypatch):
 
     async def main():
         streams = agents().streams()
-        monkeypatch.setattr("acptap.app.journal.os.write", full)
+        monkeypatch.setattr("acptap.app.play.journal.os.write", full)
         return await ask(streams, tapes.SAID[0])
 
     assert asyncio.run(main()) == [tapes.HEARD[0]]

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from acptap.app.recorder import Recorder
+from acptap.app.record.recorder import Recorder
 from acptap.storage import Tape
 from acptap.tap import Tap
 from acptap.transports.process import Agent, given_environment, group_lives

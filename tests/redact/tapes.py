@@ -3,7 +3,7 @@
 import base64
 import json
 
-from acptap.app.revision import Revision, WatchedTape, finish
+from acptap.app.record.revision import Revision, WatchedTape, finish
 from acptap.cassette import Header
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor

@@ -9,8 +9,8 @@ import threading
 import pytest
 from click.testing import CliRunner
 
-from acptap.app.following import follow
-from acptap.app.redacting import RedactOptions, redact_command
+from acptap.app.record.redacting import RedactOptions, redact_command
+from acptap.app.show.following import follow
 from acptap.cli.main import acptap
 from acptap.errors import AcptapError, DamagedCassette
 from acptap.storage import Recording
@@ -316,7 +316,7 @@ def test_who_follows_a_recording_sees_its_end(tmp_path):
 
 BREAK = """
 import os, signal, sys, time
-from acptap.app import proxying
+from acptap.app.record import proxying
 from acptap.cli.main import main
 def finish(*_):
     {}

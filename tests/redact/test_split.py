@@ -336,7 +336,7 @@ def test_lines_alike_that_are_no_bits_of_a_text(tmp_path):
 
 
 def test_more_kinds_of_lines_than_are_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr("acptap.app.assembling._MOULDS", 3)
+    monkeypatch.setattr("acptap.app.record.assembling._MOULDS", 3)
     said = [chunk(text, messageId="m", n=number) for number, text in enumerate(SECRET)]
     said += [chunk(" ok", messageId="m", n=1)] * 3
     tape = Recorded(tmp_path / "a", [("agent", text) for text in said])

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from acptap.app import following
-from acptap.app.layout import PLAIN, RICH, Layout
-from acptap.app.screen import Screen
-from acptap.app.showing import ShowOptions, show_command
+from acptap.app.show import following
+from acptap.app.show.layout import PLAIN, RICH, Layout
+from acptap.app.show.screen import Screen
+from acptap.app.show.showing import ShowOptions, show_command
 from acptap.cassette import Header, decode_entry
 from acptap.cli import main
 from acptap.errors import (

@@ -6,8 +6,8 @@ import json
 import pytest
 from hypothesis import given
 
-from acptap.app.showing import ShowOptions, show_command
-from acptap.app.tree import Tree
+from acptap.app.show.showing import ShowOptions, show_command
+from acptap.app.show.tree import Tree
 from acptap.cli import main
 from acptap.errors import UsageError
 from acptap.jsonrpc import Side

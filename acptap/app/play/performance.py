@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from acptap.app.journal import Journal
-from acptap.app.options import ReplayOptions
+from acptap.app.play.journal import Journal
+from acptap.app.play.options import ReplayOptions
 from acptap.replay.player import Player
 from acptap.replay.release import Release
 from acptap.wire.lines import LineSplitter, Unit

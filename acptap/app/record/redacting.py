@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from acptap import storage
-from acptap.app.revision import Revision, close
+from acptap.app.record.revision import Revision, close
 from acptap.errors import UsageError
 from acptap.redact import Redactor
 from acptap.storage import Recording

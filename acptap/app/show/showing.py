@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO, TypeVar
 
-from acptap.app import following
-from acptap.app.export import folded_line, json_line
-from acptap.app.layout import PLAIN, RICH, Layout
-from acptap.app.screen import Screen, silence
-from acptap.app.tree import Tree
+from acptap.app.show import following
+from acptap.app.show.export import folded_line, json_line
+from acptap.app.show.layout import PLAIN, RICH, Layout
+from acptap.app.show.screen import Screen, silence
+from acptap.app.show.tree import Tree
 from acptap.cassette import Entry
 from acptap.errors import AcptapError, DamagedCassette, UsageError
 from acptap.rereading import Rereading

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from acptap.app.fixture import AgentFixture, messages
-from acptap.app.options import ReplayOptions
-from acptap.app.run import Run
-from acptap.app.streaming import StreamedCassette
+from acptap.app.play.fixture import AgentFixture, messages
+from acptap.app.play.options import ReplayOptions
+from acptap.app.play.run import Run
+from acptap.app.play.streaming import StreamedCassette
 from acptap.cassette import Entry
 from acptap.replay.report import Report
 from acptap.storage import Recording

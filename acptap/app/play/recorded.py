@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from acptap.app.fixture import AgentFixture, messages
-from acptap.app.joining import join
-from acptap.app.streaming import StreamedCommand
+from acptap.app.play.fixture import AgentFixture, messages
+from acptap.app.play.joining import join
+from acptap.app.play.streaming import StreamedCommand
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
 from acptap.replay.report import Report

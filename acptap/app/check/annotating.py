@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from acptap import checking
-from acptap.app.progress import Progress
+from acptap.app.check.progress import Progress
 from acptap.cassette import decode_entry, migrate
 from acptap.checking import Reader
 from acptap.errors import AcptapError, UsageError

@@ -1,6 +1,6 @@
 """Takes secrets out of single cassette lines, as the tap does while it records."""
 
-from acptap.app.lines import with_body
+from acptap.app.record.lines import with_body
 from acptap.cassette import Entry, decode_entry
 from acptap.jsonrpc import Message, Request, Response, read_all
 from acptap.pairing import Ledger

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from acptap.app.options import ReplayOptions
-from acptap.app.replaying import SIGNALLED, write_report
-from acptap.app.run import Run
+from acptap.app.play.options import ReplayOptions
+from acptap.app.play.replaying import SIGNALLED, write_report
+from acptap.app.play.run import Run
 from acptap.errors import CommandError
 from acptap.replay.report import Report
 from acptap.transports.stderr import Stderr

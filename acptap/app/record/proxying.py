@@ -11,9 +11,9 @@ from pathlib import Path
 from types import FrameType
 
 from acptap import storage
-from acptap.app.recorder import Recorder
-from acptap.app.redacting import count
-from acptap.app.revision import WatchedTape, finish
+from acptap.app.record.recorder import Recorder
+from acptap.app.record.redacting import count
+from acptap.app.record.revision import WatchedTape, finish
 from acptap.errors import CommandError, UsageError
 from acptap.redact import Redactor
 from acptap.storage import Tape

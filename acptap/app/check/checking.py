@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TextIO
 
 from acptap import checking
-from acptap.app.progress import Progress
-from acptap.app.screen import silence
-from acptap.app.verdicts import FORMATS, Report, Tally
+from acptap.app.check.progress import Progress
+from acptap.app.check.verdicts import FORMATS, Report, Tally
+from acptap.app.show.screen import silence
 from acptap.cassette import ANNOTATIONS
 from acptap.checking import Finding, Reader
 from acptap.errors import CassetteError, CassetteMissing

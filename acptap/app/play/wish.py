@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from acptap.app.options import ReplayOptions, read_options
+from acptap.app.play.options import ReplayOptions, read_options
 from acptap.errors import UsageError
 
 KEYWORDS = ("match", "ignore", "speed", "patience", "allow_unplayed", "upstream")

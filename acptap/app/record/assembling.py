@@ -13,7 +13,7 @@ from itertools import accumulate, repeat
 from typing import NamedTuple
 
 from acptap.acp.deltas import MARKS, Bit, Deltas
-from acptap.app.lines import spoken
+from acptap.app.record.lines import spoken
 from acptap.cassette import Entry, decode_entry
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor

@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from acptap.app.journal import Hearing, hearings, open_folder
-from acptap.app.options import ReplayOptions
-from acptap.app.programme import Programme
+from acptap.app.play.journal import Hearing, hearings, open_folder
+from acptap.app.play.options import ReplayOptions
+from acptap.app.play.programme import Programme
 from acptap.replay.report import Report, combine, describe
 from acptap.replay.script import Script
 from acptap.storage import Recording

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from acptap.app.journal import Journal
-from acptap.app.performance import Performance
-from acptap.app.run import Run
+from acptap.app.play.journal import Journal
+from acptap.app.play.performance import Performance
+from acptap.app.play.run import Run
 from acptap.storage import Recording
 from acptap.transports.memory import Wire
 

@@ -9,8 +9,8 @@ from typing import TextIO
 from rich.console import COLOR_SYSTEMS, Console
 from rich.style import Style
 
-from acptap.app import following
-from acptap.app.layout import Pieces
+from acptap.app.show import following
+from acptap.app.show.layout import Pieces
 from acptap.errors import UsageError
 
 _STYLES = {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from acptap.app.options import ReplayOptions
+from acptap.app.play.options import ReplayOptions
 from acptap.replay.lanes import build_all
 from acptap.replay.player import Player
 from acptap.replay.report import Report

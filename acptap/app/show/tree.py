@@ -19,8 +19,8 @@ from acptap.acp.view import (
     Terminal,
     ToolCall,
 )
-from acptap.app.aside import Told, asides, what_block
-from acptap.app.layout import Pieces
+from acptap.app.show.aside import Told, asides, what_block
+from acptap.app.show.layout import Pieces
 from acptap.session import OVER
 from acptap.timeline.gists import member, words
 from acptap.timeline.printable import visible, wrapped

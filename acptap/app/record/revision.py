@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from acptap import storage
-from acptap.app.assembling import Assembly
-from acptap.app.clearing import Clearing
-from acptap.app.lines import with_cuts
+from acptap.app.record.assembling import Assembly
+from acptap.app.record.clearing import Clearing
+from acptap.app.record.lines import with_cuts
 from acptap.cassette import DONE, OPEN, decode_entry, decode_header
 from acptap.redact import Redactor
 from acptap.storage import Tape

@@ -4,10 +4,10 @@ import signal
 import time
 from pathlib import Path
 
-from acptap.app.journal import Journal
-from acptap.app.options import ReplayOptions
-from acptap.app.performance import Performance
-from acptap.app.programme import Programme
+from acptap.app.play.journal import Journal
+from acptap.app.play.options import ReplayOptions
+from acptap.app.play.performance import Performance
+from acptap.app.play.programme import Programme
 from acptap.errors import UsageError
 from acptap.replay.player import Player
 from acptap.replay.report import Report, combine

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from acptap.app.fixture import AgentFixture
-from acptap.app.played import PlayedAgent
-from acptap.app.recorded import RecordedAgent
-from acptap.app.wish import Wish
+from acptap.app.play.fixture import AgentFixture
+from acptap.app.play.played import PlayedAgent
+from acptap.app.play.recorded import RecordedAgent
+from acptap.app.play.wish import Wish
 from acptap.errors import CassetteMissing, UsageError
 
 MODES = ("none", "once", "all")

@@ -1,0 +1,1 @@
+"""Hold cassettes against the rules, and write their annotations anew."""

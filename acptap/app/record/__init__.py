@@ -1,0 +1,1 @@
+"""Record an agent, and take secrets out of what was recorded."""

@@ -1,0 +1,1 @@
+"""Show cassettes to people, and to programs that read JSON."""
