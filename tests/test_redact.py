@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -217,6 +218,35 @@ SLOTS = {
             '{"id":0,"result":{"authMethods":[{"id":"api-key","name":"API Key",'
             '"_meta":{"api-key":{"provider":"openai","keys":["a"],"tokens":["«FAKE»"]}}}]}}'
         ),
+    ),
+    "_meta: headers as pairs": (
+        None,
+        (
+            '{"method":"session/update","params":{"sessionId":"s","update":{"_meta":{"headers":'
+            '[{"name":"X-Id","value":"«FAKE-1»"},{"value":"Bearer «FAKE-2»","name":"A"}]}}}}'
+        ),
+    ),
+    "_meta: JSON in a string": (
+        None,
+        (
+            r'{"method":"session/update","params":{"update":{"_meta":{"config":'
+            r'"{\"apiKey\": \"«FAKE-1»\", \"headers\": {\"X\": \"«F 2»\"}, \"a\": \"b\"}"}}}}'
+        ),
+    ),
+    "args: JSON in a string": (
+        None,
+        (
+            r'{"id":1,"method":"session/new","params":{"mcpServers":[{"args":["--config",'
+            r'"{\"apiKey\":\"«FAKE-1»\",\"env\":{\"A\":\"«x»\"}}","{\"a\":\"b\"}"]}]}}'
+        ),
+    ),
+    "the result of authenticate": (
+        "authenticate",
+        '{"id":1,"result":{"a":"b","session":{"token":"«FAKE»"}}}',
+    ),
+    "the result of auth/login": (
+        "auth/login",
+        '{"id":1,"result":{"state":"s","accessToken":"Bearer «FAKE»"}}',
     ),
     "an extension's params, by name": (
         None,
@@ -445,11 +475,17 @@ LEARNT = {
     "a credential of four characters": ("token", "FAKE", "FAKE"),
     "another value of sixteen": ("HOME_PAGE", "FAKE-FAKE-FAKE-F", "FAKE-FAKE-FAKE-F"),
     "a URL with user info": ("DB", "db://u:p@h.example/x", "db://u:p@h.example/x"),
-    "inside of words": ("TOKEN", "FAKE-1", "xFAKE-1y"),
+    "inside of words": ("TOKEN", "FAKE-FAKE-12", "xFAKE-FAKE-12y"),
+    "between signs": ("TOKEN", "FAKE-1", "x_FAKE-1-y"),
+    "behind another script": ("TOKEN", "FAKE-1", "密码FAKE-1是"),
     "spelled as it is": ("KEY", 'é/"\\\n\U0001f600', 'é/"\\\n\U0001f600'),
     "only quotes": ("KEY", '"""""', '"""""'),
     "not ASCII": ("KEY", "пароль", "пароль"),
     "a number": ("PASSWORD", "123456", "123456"),
+    "words of a name": ("sshKey2", "FAKE-1", "FAKE-1"),
+    "one word": ("DBPASS", "FAKE-1", "FAKE-1"),
+    "an id with entropy": ("X", "prod-7f3a9b1c2d4e5f60", "prod-7f3a9b1c2d4e5f60"),
+    "words that are no version": ("X", "correct-horse-battery", "correct-horse-battery"),
 }
 NOT_LEARNT = {
     "a short credential": ("API_KEY", "abc"),
@@ -457,6 +493,13 @@ NOT_LEARNT = {
     "a flag": ("USE_TOKEN", "true"),
     "an everyday word": ("PASSWORD", "test"),
     "a small number": ("KEY", "12345"),
+    "a user of a database": ("POSTGRES_PASSWORD", "postgres"),
+    "what nobody has changed": ("ADMIN_PASSWORD", "change-me"),
+    "a model": ("MODEL", "claude-sonnet-4-20250514"),
+    "a model of a provider": ("MODEL", "us.anthropic.claude-3-5-sonnet-20241022-v2:0"),
+    "a model with a size": ("MODEL", "openai/gpt-4o-mini-2024-07-18"),
+    "a keyboard": ("KEYBOARD_LAYOUT", "dvorak-intl"),
+    "a compass": ("COMPASS", "north-west"),
     "a path": ("CONFIG", "/home/someone/project"),
     "a Windows path": ("CONFIG", r"C:\Users\someone\project"),
     "a plain URL": ("PAGE", "https://example.com/page"),
@@ -492,6 +535,11 @@ def test_what_would_eat_text_is_replaced_in_its_slot_only(name, value):
     redactor = learnt(name, value)
     text = update(f"<{value}>")
     assert redact(redactor, text) == text
+
+
+@pytest.mark.parametrize("word", ["xFAKE-1", "FAKE-10", "9FAKE-1é/FAKE-1x"])
+def test_a_short_one_is_no_part_of_a_word(word):
+    assert redact(learnt("TOKEN", "FAKE-1"), update(word)) == update(word)
 
 
 def test_a_learnt_number_is_found_in_strings():
@@ -611,11 +659,31 @@ PLAIN = {
     "a header": ("> Authorization: Bearer FAKE", "> Authorization: Bearer [redacted:1]"),
     "quoted": ('api_key = "FAKE-1", x', 'api_key = "[redacted:1]", x'),
     "JSON": ('{"password": "FAKE-1"}', '{"password": "[redacted:1]"}'),
+    "JSON in a JSON log": (
+        r'{"msg":"{\"apiKey\": \"FAKE-1\"}"}',
+        r'{"msg":"{\"apiKey\": \"[redacted:1]\"}"}',
+    ),
+    "JSON with words": ('{"secret":"FAKE and 1", "a": "b"', '{"secret":"[redacted:1]", "a": "b"'),
+    "env in a message cut off": (
+        '"env":[{"name":"A","value":"x]y"},{"value":"FAKE","name":"B"}],"a":{"name":"A","value":"b"',
+        (
+            '"env":[{"name":"A","value":"[redacted:1]"},{"value":"[redacted:2]","name":"B"}],'
+            '"a":{"name":"A","value":"[redacted:3]"'
+        ),
+    ),
+    "headers in two messages glued": (
+        '"headers":{"X":"FAKE","Y":"Bearer F"},"a":"b"}{"name":"X-Api-Key","value":"FA',
+        (
+            '"headers":{"X":"[redacted:1]","Y":"Bearer [redacted:2]"},"a":"b"}'
+            '{"name":"X-Api-Key","value":"[redacted:3]'
+        ),
+    ),
     "learnt": ("got FAKE-é/1 and FAKE-\\u00e9\\/1", "got [redacted:1] and [redacted:1]"),
 }
 NOISE = {
     "counts": "tokens: 512 max_token=1024 token_count: 12.5 key: 5ms",
     "words": "token: null password=true monkey: banana keyboard=qwerty",
+    "choices": '{"name":"Model","value":"claude-4"},{"value":"a","name":"B"}',
     "templates": "key=${KEY} token=<token> key={key}",
     "redacted": "key=[redacted:3]",
     "nothing": "",
@@ -637,6 +705,39 @@ def test_plain_text_without_secrets_is_handed_back(text):
 
 def test_plain_bytes_that_are_no_text_stay():
     assert Redactor().plain(b"\xff\xfe key=FAKE-1 \x80\n") == b"\xff\xfe key=[redacted:1] \x80\n"
+
+
+PEM = ["MIIEvFAKE1abcdef", "  abcdFAKE2==\r", "2026-01-01 info: " + "A1b2" * 12, "Qw=="]
+
+
+def test_a_key_that_comes_line_by_line():
+    redactor = Redactor()
+    begin, end = b"-----BEGIN RSA PRIVATE KEY-----\n", b"-----END RSA PRIVATE KEY-----\n"
+    assert redactor.plain(begin) == begin
+    shown = [redactor.plain(line.encode() + b"\n") for line in [*PEM, "not a key, is it"]]
+    assert shown == [
+        b"[redacted:1]\n", b"  [redacted:2]\r\n", b"2026-01-01 info: [redacted:3]\n",
+        b"[redacted:4]\n", b"not a key, is it\n",
+    ]  # fmt: skip
+    assert redactor.plain(b"FAKE1234\n" + end + b"FAKE1234\n") == (
+        b"[redacted:5]\n" + end + b"FAKE1234\n"
+    )
+    assert redactor.plain(b"FAKE1234\n") == b"FAKE1234\n"
+
+
+def test_a_key_without_an_end_ends():
+    redactor = Redactor()
+    redactor.plain(b"-----BEGIN PRIVATE KEY-----\n")
+    shown = [redactor.plain(b"FAKE1234\n") for _ in range(300)]
+    assert shown[0] == b"[redacted:1]\n"
+    assert shown[-1] == b"FAKE1234\n"
+
+
+def test_a_learnt_key_is_found_line_by_line():
+    lines = ["-----BEGIN PRIVATE KEY-----", "FAKEfakeFAKEfake1", "FAKEfakeFAKEfake2", "Fk=="]
+    redactor = learnt("PRIVATE_KEY", "\n".join(lines))
+    shown = [redactor.plain(line.encode()).decode() for line in lines[1:]]
+    assert shown == ["[redacted:2]", "[redacted:3]", lines[3]]
 
 
 # Commands
@@ -818,6 +919,20 @@ def pairs(before, after, *, kept=False):
         assert type(before) is type(after)
 
 
+def stands_in(secret, text):
+    """Return whether a secret is in a text, and no part of a word if it is short."""
+    places = [place for place in range(len(text)) if text.startswith(secret, place)]
+    return any(len(secret) >= 12 or not goes_on(text, place, secret) for place in places)
+
+
+def goes_on(text, start, secret):
+    edges = [text[max(0, start - 1) : start + 1], text[start + len(secret) - 1 :][:2]]
+    return any(
+        len(edge) == 2 and edge.isalnum() and edge[0].isascii() is edge[1].isascii()
+        for edge in edges
+    )
+
+
 @given(SECRETS, SECRETS, JSON, st.booleans())
 def test_no_learnt_secret_is_left_and_nothing_else_is_lost(first, second, value, ensure_ascii):
     redactor = Redactor()
@@ -830,8 +945,8 @@ def test_no_learnt_secret_is_left_and_nothing_else_is_lost(first, second, value,
     text = json.dumps(message, ensure_ascii=ensure_ascii)
     hidden = redact(redactor, text, "session/prompt")
     for old, new in pairs(message, json.loads(hidden)):
-        assert first not in new
-        assert second not in new
+        assert not stands_in(first, new)
+        assert not stands_in(second, new)
         if first not in old and second not in old and "\\" not in old:
             pieces = PLACEHOLDER.split(new)
             assert re.fullmatch(".*".join(map(re.escape, pieces)), old, re.DOTALL)
@@ -879,3 +994,136 @@ def test_a_vault_shows_all_it_has_learnt(others, secret):
     vault.learn([Hit(0, 1, text, is_named=True) for text in [*others, secret]])
     for spelled in (secret, json.dumps(secret), json.dumps(secret).replace("/", r"\/")):
         assert vault.shows(spelled.encode(), 0) or r"\u00" in spelled
+
+
+@given(st.integers(0, 60), st.integers(0, 40), st.sampled_from(["\\", "u005c", "\\u005c", '\\"']))
+def test_escapes_in_escapes_are_survived(first, second, unit):
+    text = "\\u005c" * first + unit * second * 20 + 'token="FAKE-1"'
+    Redactor().plain(text.encode())
+    for said in (text, "\\u005c" + "u005c" * 1200 + text):
+        data = update(said).encode()
+        redactor = learnt("TOKEN", "FAKE-learnt-1")
+        json.loads(redactor.message(data, read(json.loads(data), data), None))
+
+
+def test_whatever_goes_wrong_the_recording_goes_on(monkeypatch):
+    def fail(*_):
+        raise RecursionError
+
+    monkeypatch.setattr("acptap.redact.redactor.shaped", fail)
+    redactor = Redactor(["x"])
+    long = "FAKE" * 4
+    data = json.dumps(
+        {"id": 5, "method": "a/" + long, "params": {"a": long, "b": ["c", 7]}}
+    ).encode()
+    expected = data.replace(b'"a": "' + long.encode(), b'"a": "[redacted:1]')
+    assert redactor.message(data, read(json.loads(data), data), None) == expected
+    assert redactor.plain(f"it is {long}\n".encode()) == b"it is [redacted:1]\n"
+
+
+# What it costs
+
+UNITS = [
+    "=", ":", "a", "-a.", "core::fmt::Formatter::", "k=v|", "=x", "key", "key ", "key=", "key:",
+    "token", "token-", "token.", "token ", "token=", 'token"', 'token":', 'token":"', "token=1",
+    "token=1.", "token: Bearer ", "Bearer", "Bearer ", "Bearer a.", "Basic ", "Basic aA", "a: ",
+    "a:", "--a", "--a ", "--token=", "-a -", "A=", 'A="', "://", "://a:", "://a:b@", "//a@", "@",
+    "&", "&a=", "&key=", "?token=a&", "-----BEGIN ", "-----BEGIN A-----", "-----", "-----END ",
+    "AAAA", "sk-", "sk-a", "sk-A1 ", "ghp_", "ghp_a ", "eyJ", "eyJaaaaa.", "AKIA", "AIza", "xoxb-",
+    "\\", "\\\\", "\\u005c", "u005c", '\\"', '"', '"name":"', '"name":"A","value":"', '"env":[',
+    '"env":{', '"env":["', '"value":"', "{", "[redacted:1]", "[redacted:1] sk-A12345678 ", " ",
+    "\n", "\t", "FAKE", "FAKE-", "\u00e9", "github_pat_", "A\n",
+]  # fmt: skip
+
+
+def seconds(work, text):
+    start = time.perf_counter()
+    work(text)
+    return time.perf_counter() - start
+
+
+def told(text):
+    data = json.dumps({"id": 1, "method": "session/prompt", "params": {"t": text}}).encode()
+    teacher().message(data, read(json.loads(data), data), None)
+
+
+def given_as_argument(text):
+    params = {"mcpServers": [{"args": ["--key", text], "url": text}], "_meta": {"x": text}}
+    data = json.dumps({"id": 1, "method": "session/new", "params": params}).encode()
+    teacher().message(data, read(json.loads(data), data), None)
+
+
+def teacher():
+    redactor = learnt("TOKEN", "FAKE-FAKE-FA")
+    redactor._vault.learn([Hit(0, 4, "FAKE", is_named=True)])
+    return redactor
+
+
+WAYS = {
+    "standard error": lambda text: teacher().plain(text.encode()),
+    "a prompt": told,
+    "an argument": given_as_argument,
+    "a command": lambda text: teacher().words(["--token", text]),
+}
+
+
+@pytest.mark.parametrize("work", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_time_is_linear(work, unit):
+    small, large = (unit * (size // len(unit)) for size in (2_000, 32_000))
+    work(small)
+    assert min(seconds(work, large) for _ in range(2)) < 100 * max(
+        0.0005, min(seconds(work, small) for _ in range(3))
+    )
+
+
+def params_of(count):
+    return {"token": "T", "m": {f"k{number}": f"FAKE-secret-{number}" for number in range(count)}}
+
+
+def nested(count):
+    value: object = list(range(count))
+    for _ in range(count // 4):
+        value = {"a": value}
+    return value
+
+
+MESSAGES = {
+    "many secrets": ("authenticate", 250, params_of),
+    "many objects": ("_x", 500, lambda count: [{"a": number} for number in range(count)]),
+    "many names": ("_x", 500, lambda count: {f"n{number}": {"a": 1} for number in range(count)}),
+    "many values deep down": ("_x", 200, nested),
+}
+
+
+@pytest.mark.parametrize(("method", "count", "make"), MESSAGES.values(), ids=MESSAGES)
+def test_the_time_of_a_message_is_linear(method, count, make):
+    def work(data):
+        Redactor().message(data, message, None)
+
+    message = read({"id": 1, "method": method, "params": {}}, b"{}")
+    small, large = (
+        json.dumps({"method": method, "params": make(size), "_meta": {"token": "FAKE"}}).encode()
+        for size in (count, 16 * count)
+    )
+    work(small)
+    assert seconds(work, large) < 100 * max(0.001, min(seconds(work, small) for _ in range(3)))
+
+
+@pytest.mark.parametrize("secret", ["FAKE-1", '"""""'])
+def test_of_a_large_message_only_the_marked_strings_are_looked_at(secret):
+    said = ["plain", 5] * 200
+    said[100], said[200] = f"ghp_{FAKE}", f"it is {secret}"
+    params = {"prompt": said, "_meta": {"token": secret}}
+    text = json.dumps({"id": 1, "method": "session/prompt", "params": params})
+    expected = text.replace(json.dumps(secret)[1:-1], "[redacted:2]")
+    hidden = redact(Redactor(), text)
+    assert hidden == expected.replace(f"ghp_{FAKE}", "[redacted:1]")
+
+
+def test_messages_state_methods_inside_of_each_other():
+    inner: object = {"pin": "FAKE-1", "x": {"token": "FAKE-2"}}
+    for method in ("auth/login", "_a", "x", "_b"):
+        inner = {"method": method, "params": inner}
+    hidden = redact(Redactor(), json.dumps(inner))
+    assert "FAKE" not in hidden

@@ -113,13 +113,16 @@ class Place(NamedTuple):
     within: Container | None
 
 
+_QUOTE = ord('"')
+
+
 def has_slots(method: str | None) -> bool:
     """Return whether messages of a method have rows of their own; of unknown ones, they may."""
     return method is None or method in _METHODS or method.startswith("_")
 
 
 def places(text: bytes, method: str | None) -> list[Place]:
-    """Return every value but the kept ones, in order.
+    """Return every string but the kept ones, and what else is in a slot, in order.
 
     Args:
         text: A message, or a batch.
@@ -139,7 +142,7 @@ def places(text: bytes, method: str | None) -> list[Place]:
         room = room_of(within) or plan.room(within)
         key = "" if isinstance(step, int) else step
         verdict = room.verdicts.get(key) or room.verdict(key)
-        if not verdict.is_kept:
+        if not verdict.is_kept and (verdict.slot is not None or text[start] == _QUOTE):
             name = verdict.name
             if key == "value":
                 name = f"{name} {plan.name_beside(within)}"
@@ -282,19 +285,19 @@ class _Plan:
         self._method = method
         self._names: dict[Container | None, Value] = {}
         self._stated: dict[Container | None, list[str]] = {}
-        is_batch = text[values[-1].start] == ord("[")
+        is_batch = text[values[-1][2]] == ord("[")
         self._depth = 1 if is_batch else 0  # of the messages
         for value in values:
-            if value.step == "name":
-                self._names[value.within] = value
-            elif value.step == "method" and text[value.start] == ord('"'):
-                stated = string(text, value.start, value.end).text
-                self._stated.setdefault(value.within, []).append(stated)
+            within, step, start, end = value
+            if step == "name":
+                self._names[within] = value
+            elif step == "method" and text[start] == ord('"'):
+                self._stated.setdefault(within, []).append(string(text, start, end).text)
 
     def name_beside(self, container: Container | None) -> str:
         """Return the `name` in a container."""
         value = self._names.get(container)
-        return "" if value is None else string(self._text, value.start, value.end).text
+        return "" if value is None else string(self._text, *value[2:]).text
 
     def room(self, container: Container | None) -> _Room:
         """Return the room of a container, and make those of all around it."""

@@ -2,14 +2,15 @@
 
 A value in a slot (`acptap.acp.secrets`) and whatever looks like a key (`acptap.redact.shapes`)
 becomes `[redacted:N]`, the same N for the same secret in the whole cassette. Values of slots are
-learnt: from then on they are found in every string value, on standard error and in noise. Only the
-secret changes: all other bytes stay as they were, and so do types, a number becomes 0.
+learnt: from then on they are found in every string value, on standard error and in noise, those of
+fewer than twelve characters only as whole words. Only the secret changes: all other bytes stay as
+they were, and so do types, a number becomes 0. No input makes it raise.
 """
 
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from acptap.acp import secrets
 from acptap.acp.secrets import Place, Slot
@@ -17,24 +18,18 @@ from acptap.errors import UsageError
 from acptap.jsonrpc import Message, Notification, Request
 from acptap.redact.hits import Hit, apart
 from acptap.redact.layers import layers
+from acptap.redact.names import has_telling, is_credential
 from acptap.redact.shapes import (
     TRIGGERS,
     UPDATE_TRIGGERS,
     Triggers,
     assigned,
-    has_telling,
-    in_link,
-    in_url,
-    in_words,
-    is_credential,
-    is_telling,
     matched,
-    members,
     pem_borders,
     pem_lines,
     shaped,
-    whole,
 )
+from acptap.redact.slots import in_number, in_slot, in_words
 from acptap.redact.vault import Vault
 from acptap.wire.escapes import Reading, unescape, verbatim
 from acptap.wire.spans import Container, Edit, splice, visit
@@ -42,6 +37,7 @@ from acptap.wire.spans import Container, Edit, splice, visit
 _UPDATE = "session/update"
 _LONG_WORD = 16
 _LONG = re.compile(rb"\S{16,}")
+_MANY = 64
 _PEM_UNITS = 200
 """Lines of a key, and others between them, that come one by one."""
 
@@ -150,9 +146,9 @@ class Redactor:
         """Return a text without any long string, or long word, for want of something better."""
         try:
             strings = [
-                (value.start + 1, value.end - 1)
-                for value in visit(text)
-                if text[value.start] == ord('"') and value.step not in secrets.KEPT
+                (start + 1, end - 1)
+                for _, step, start, end in visit(text)
+                if text[start] == ord('"') and step not in secrets.KEPT
             ]
         except ValueError:
             strings = [match.span() for match in _LONG.finditer(text)]
@@ -233,7 +229,7 @@ class Redactor:
     def _edits(self, text: bytes, places: list[Place]) -> list[Edit]:
         """Return what to change in a message. Slots come first: they teach what to look for."""
         edits, taught = [], self._taught(text, places)
-        for place in places:
+        for place in self._marked(text, places):
             start, end = place.start, place.end
             hits = taught.get(start, [])
             if text[start] == ord('"'):
@@ -245,23 +241,38 @@ class Redactor:
                 edits.append(Edit(start, end, b"0"))
         return edits
 
+    def _marked(self, text: bytes, places: list[Place]) -> Iterator[Place]:
+        """Yield the places that are slots or show something; of few, all.
+
+        One look at the whole text spares a look at each of its strings.
+        """
+        if self._patterns or len(places) < _MANY:
+            yield from places
+            return
+        marks = {match.start() for _, pattern in TRIGGERS for match in pattern.finditer(text)}
+        ordered = sorted(marks.union(self._vault.marks(text)), reverse=True)
+        for place in places:
+            while ordered and ordered[-1] < place.start:
+                ordered.pop()
+            if place.slot is not None or (ordered and ordered[-1] < place.end):
+                yield place
+
     def _taught(self, text: bytes, places: list[Place]) -> dict[int, list[Hit]]:
         """Learn what stands in slots, and return where: by the start of the string it is in."""
         taught = {}
-        before: str = ""
-        row: Container | None = None
-        # the last word of a command, and the array it is in
+        before = ""  # the last word of a command
+        row: Container | None = None  # and the array it is in
         for place in places:
             start, end, slot, name, within = place
             if slot is None:
                 continue
             if text[start] == ord('"'):
                 said = secrets.string(text, start, end).text
-                hits = list(_in_slot(place, said, before if within is row else ""))
+                hits = list(in_slot(place, said, before if within is row else ""))
                 if slot is Slot.WORDS:
                     before, row = said, within
             else:
-                hits = list(_in_number(place, text[start:end].decode("ascii", "replace")))
+                hits = list(in_number(place, text[start:end].decode("ascii", "replace")))
             self._vault.learn(hits, is_named=is_credential(name))
             taught[start] = hits
         return taught
@@ -341,30 +352,3 @@ def _compile(pattern: str) -> re.Pattern[str]:
             f"`{pattern}` is no regular expression ({error})", where="--redact",
             fix="correct it, or escape what is meant literally",
         ) from error  # fmt: skip
-
-
-_FINDERS: dict[Slot | None, Callable[[str], Iterator[Hit]]] = {
-    Slot.WHOLE: whole,
-    Slot.URL: in_url,
-    Slot.LINK: in_link,
-}
-
-
-def _in_slot(place: Place, text: str, before: str) -> Iterator[Hit]:
-    """Yield what is secret in a string because of where it stands."""
-    if place.slot in _FINDERS:
-        yield from _FINDERS[place.slot](text)
-    elif place.slot is Slot.WORDS:
-        yield from in_words(text, before)
-    elif place.slot is Slot.NAMED and is_telling(place.name):
-        yield from (hit._replace(is_named=True) for hit in whole(text))
-    elif place.slot is Slot.NAMED and "{" in text:
-        for layer in layers(text):
-            yield from layer.raised(members(layer.text))
-
-
-def _in_number(place: Place, spelling: str) -> Iterator[Hit]:
-    """Yield a number in the slot of a credential; 0 is what such a number is hidden by."""
-    is_hidden = spelling in ("0", "true", "false", "null")
-    if place.slot is Slot.WHOLE and is_credential(place.name) and not is_hidden:
-        yield Hit(0, len(spelling), spelling)

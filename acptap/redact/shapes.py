@@ -1,4 +1,4 @@
-"""What secrets look like: key shapes, telling names, parts of URLs and of commands.
+"""What secrets look like: key shapes, assignments, keys that come line by line.
 
 Each finder takes text and yields where the secrets are; none of them changes anything.
 """
@@ -8,111 +8,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from acptap.redact.hits import Hit
-from acptap.redact.layers import layers
+from acptap.redact.names import ORDINARY, SHORT_NAMES, TELLING, is_credential
 from acptap.wire.escapes import unescape
-
-# Names
-
-_TELLING = (
-    "api[-_. ]?key|token|secret|passw(?:or)?d|passphrase|authorization|cookie|bearer|credential"
-)
-_SHORT_NAMES = "(?:key|pwd|pass|auth|jwt|sig)"
-_NAMED = re.compile(_TELLING, re.IGNORECASE)
-_IN_TEXT = re.compile(
-    rf"{_TELLING}|(?:access|private)[-_]?key|signature"
-    rf"|(?<![a-z]){_SHORT_NAMES}(?![a-z])",
-    re.IGNORECASE,
-)
-_VARIABLE = re.compile(
-    rf"(?i:{_TELLING}|passcode|passkey)"
-    # words of a name: KEY, API_KEY, key2, sshKeys, not MONKEY, KEYBOARD, COMPASS
-    r"|(?<![A-Za-z])(?i:keys?|pass)(?![a-z])(?!(?<=[A-Z])[A-Z])"
-    r"|(?<=[a-z0-9])(?:Keys?|Pass)(?![a-z])"
-    # and those that are written as one word
-    r"|(?i:access|private|auth|ssh|master|account|client|encryption|signing|license)(?i:key)"
-    r"|(?i:db|ssh|user|sql|smtp|mail|root|admin)(?i:pass)(?![A-Za-z])"
-)
-
-
-def is_telling(name: str) -> bool:
-    """Return whether a member of any JSON object is named like a credential (acp.md 7)."""
-    return _NAMED.search(name) is not None
-
-
-_TELLING_BYTES = re.compile(rb"%b|headers|\"env\\?\"" % _TELLING.encode(), re.IGNORECASE)
-
-
-def has_telling(text: bytes) -> bool:
-    """Return whether any member of a JSON text may be named like one that holds credentials."""
-    return _TELLING_BYTES.search(text) is not None
-
-
-def is_credential(name: str) -> bool:
-    """Return whether a variable, a header or another slot is named like a credential."""
-    return _VARIABLE.search(name) is not None
-
-
-# What is worth looking for elsewhere
-
-_MIN_CREDENTIAL = 4
-_MIN_OTHER = 16
-_ORDINARY = re.compile(
-    r"(?i:true|false|null|none|nil|undefined|yes|test|enabled|disabled|default|auto|basic|bearer"
-    r"|token|password|secret|\d{1,5})"
-)
-_PUBLIC = re.compile(
-    r"(?:[A-Za-z]:[\\/]|~?/|\.{1,2}/|\\\\).*"  # a path
-    r"|[A-Za-z][\w+.-]*://[^\s@?#]*"  # a URL without user info and parameters
-    r"|[+-]?[\d.,_]+(?:[eE][+-]?\d+)?",  # a number
-    re.DOTALL,
-)
-
-_EVERYDAY = re.compile(
-    r"(?i:postgres(?:ql)?|mysql|mariadb|redis|mongo(?:db)?|rabbitmq|root|admin(?:istrator)?|guest"
-    r"|user(?:name)?|demo|example|sample|dummy|public|local(?:host)?|dev(?:elopment)?|staging"
-    r"|prod(?:uction)?|change[-_]?(?:me|it)|welcome|letmein|qwerty|(?:pass|passwd|admin|test)\d{0,4})"
-)
-_IDENTIFIER = re.compile(
-    # words of lower-case letters, of digits, or of a few of both: claude-sonnet-4-20250514
-    r"(?=[^\d]*\d)[a-z]{2,}(?:[-./:_@](?:[a-z]{1,14}|v?\d{1,8}|v?\d{1,3}[a-z]{1,2}|[a-z]{1,6}\d{1,3}))+"
-)
-
-
-def is_worth_learning(secret: str, *, is_named: bool) -> bool:
-    """Return whether a slot's value is to be found wherever else it stands.
-
-    A credential is, from 4 characters on and unless it is an everyday word or a short number; any
-    other value from 16 on, unless it is a path, a plain URL, a number, or the name of a model or
-    a version: lower-case words and short numbers with dashes between them, which say nothing that
-    could not be guessed. The rest would eat text.
-    """
-    if is_named:
-        return len(secret) >= _MIN_CREDENTIAL and not (
-            _ORDINARY.fullmatch(secret) or _EVERYDAY.fullmatch(secret)
-        )
-    return len(secret) >= _MIN_OTHER and not (
-        _PUBLIC.fullmatch(secret) or _IDENTIFIER.fullmatch(secret)
-    )
-
-
-def lines_worth_learning(secret: str) -> Iterator[str]:
-    """Yield the lines of a secret that are to be found by themselves, as of a key in a file."""
-    lines = [line.strip() for line in secret.splitlines()]
-    if len(lines) > 1:
-        for line in lines:
-            if is_worth_learning(line, is_named=False) and not line.startswith("-----"):
-                yield line
-
 
 # Key shapes, anywhere in a text. What is secret is group 1 if there is one.
 
-_NOT_YET = r"(?!\[redacted:\d)"
+NOT_YET = r"(?!\[redacted:\d)"
 
 
 def _run(excluded: str, least: int) -> str:
     """Return the pattern of all that follows, up to a character of a class or a placeholder."""
     return (
-        rf"(?=(?:{_NOT_YET}[^{excluded}]){{{least}}})"
+        rf"(?=(?:{NOT_YET}[^{excluded}]){{{least}}})"
         rf"(?:[^{excluded}\[]++|\[(?!redacted:\d))++"
     )
 
@@ -159,7 +66,7 @@ SHAPES = {
         "user info": (
             "@",
             (
-                rf"://((?:{_NOT_YET}[^\s/?#\"'<>\\{{}}:])*:(?:{_NOT_YET}[^\s/?#\"'<>\\{{}}])+"
+                rf"://((?:{NOT_YET}[^\s/?#\"'<>\\{{}}:])*:(?:{NOT_YET}[^\s/?#\"'<>\\{{}}])+"
                 r"|[^\s/?#@\"'<>\\{}:\[]{16,})@"
             ),
         ),
@@ -221,16 +128,12 @@ def matched(pattern: re.Pattern[str], text: str) -> Iterator[Hit]:
             yield Hit(start, end, text[start:end])
 
 
-_NAME = (
-    rf"(?:(?i:{_TELLING})(?!(?i:s))|(?<![A-Za-z])(?i:{_SHORT_NAMES})(?![A-Za-z]))[\w.-]{{0,40}}+"
-)
+_NAME = rf"(?:(?i:{TELLING})(?!(?i:s))|(?<![A-Za-z])(?i:{SHORT_NAMES})(?![A-Za-z]))[\w.-]{{0,40}}+"
 _NO_COUNT = r"(?![\d.]+(?:[a-z]{1,2}|%)?(?![\w-]))"  # or duration
 _WITHOUT_SCHEME = rf"(?:(?i:Bearer|Basic|Token)\s+)?{_NO_COUNT}(?![$<{{(*])"
-_SAID = r"(?:[^\"\\]|\\.)"
+_SAID = r"(?:[^\"\\\n]|\\.)"
 _IS_STRING = r"\"\s{0,40}+:\s{0,40}+\""
-_MEMBER = re.compile(
-    rf"{_NAME}{_IS_STRING}{_WITHOUT_SCHEME}(?P<value>{_SAID}{{4}}{_SAID}*+)", re.DOTALL
-)
+_MEMBER = re.compile(rf"{_NAME}{_IS_STRING}{_WITHOUT_SCHEME}(?P<value>{_SAID}{{4}}{_SAID}*+)")
 _ASSIGNED = re.compile(
     rf"{_NAME}[\"']?\s{{0,40}}+[=:]\s*[\"']?{_WITHOUT_SCHEME}(?P<value>{_LOGGED_VALUE})"
 )
@@ -242,12 +145,11 @@ _MAP = re.compile(
     r"\"(?:env|headers)\"\s{0,40}+:\s{0,40}+\{(?P<inside>(?:[^}\"]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)",
     re.DOTALL,
 )
-_VALUE = re.compile(rf"\"value{_IS_STRING}(?P<value>{_SAID}++)", re.DOTALL)
-_ANY_VALUE = re.compile(rf"{_IS_STRING}(?P<value>{_SAID}++)", re.DOTALL)
+_VALUE = re.compile(rf"\"value{_IS_STRING}(?P<value>{_SAID}++)")
+_ANY_VALUE = re.compile(rf"{_IS_STRING}(?P<value>{_SAID}++)")
 _PAIR = re.compile(
     rf"\"name{_IS_STRING}(?P<name>[^\"\\]{{1,80}}+)\"\s{{0,40}}+,\s{{0,40}}+"
-    rf"\"value{_IS_STRING}(?P<value>{_SAID}++)",
-    re.DOTALL,
+    rf"\"value{_IS_STRING}(?P<value>{_SAID}++)"
 )
 
 
@@ -276,7 +178,7 @@ def members(text: str) -> Iterator[Hit]:
 
 def _values(pattern: re.Pattern[str], text: str) -> Iterator[Hit]:
     for match in pattern.finditer(text):
-        if _ORDINARY.fullmatch(match["value"]) is None:
+        if ORDINARY.fullmatch(match["value"]) is None:
             yield Hit(*match.span("value"), unescape(match["value"]).text, is_named=True)
 
 
@@ -290,7 +192,9 @@ def _said(match: re.Match[str]) -> Iterator[Hit]:
 # Keys of several lines that come line by line
 
 _PEM_BORDER = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{1,60}-----")
-_PEM_LINE = re.compile(r"^[^\S\n]*([A-Za-z0-9+/]{4,}={0,2})[^\S\n]*$", re.MULTILINE)
+_PEM_LINE = re.compile(
+    r"^[^\S\n]*([A-Za-z0-9+/]{4,}={0,2}|[A-Za-z0-9+/]{2,3}={1,2})[^\S\n]*$", re.MULTILINE
+)
 _PEM_WORD = re.compile(r"(?<!\S)([A-Za-z0-9+/]{40,}={0,2})[^\S\n]*$", re.MULTILINE)
 
 
@@ -306,7 +210,7 @@ def pem_lines(text: str) -> Iterator[Hit]:
     yield from matched(_PEM_WORD, text.replace("\r", " "))
 
 
-# Slots of which only a part is secret
+# Values that may begin with how they are to be used
 
 _SCHEME = re.compile(r"\s*(?:Bearer|Basic|Token|Digest|ApiKey|Negotiate)\s+(?=\S)", re.IGNORECASE)
 
@@ -317,66 +221,3 @@ def whole(text: str) -> Iterator[Hit]:
     start = scheme.end() if scheme else 0
     if text.strip():
         yield Hit(start, len(text), text[start:].strip())
-
-
-_URL = re.compile(r"[A-Za-z][\w+.-]*://(?:([^\s/?#]*)@)?[^\s/?#@]*[/?#]?")
-_PARAMETER = re.compile(r"[?&#;]([^=&#;?\s]+)=([^&#;\s]+)")
-_ONE_TIME = frozenset({"code", "state", "nonce", "otp", "ticket", "session"})
-
-
-def in_url(text: str) -> Iterator[Hit]:
-    """Yield the user info and the token-like parameters of a URL."""
-    url = _URL.match(text)
-    if url is not None and url[1] not in (None, "", "git"):
-        yield Hit(*url.span(1), url[1], is_named=True)
-    for match in _PARAMETER.finditer(text):
-        if _IN_TEXT.search(match[1]) or match[1].lower() in _ONE_TIME:
-            yield Hit(*match.span(2), match[2], is_named=True)
-
-
-def in_link(text: str) -> Iterator[Hit]:
-    """Yield what stands behind a URL's host, and the parts of it that mean something alone."""
-    url = _URL.match(text)
-    if url is None:
-        yield from whole(text)
-        return
-    if url.end() < len(text):
-        yield Hit(url.end(), len(text), text[url.end() :])
-    yield from in_url(text)
-
-
-_OPTION = re.compile(
-    rf"(?<![\w.-])(--?[A-Za-z][\w.-]*)(?:=|\s+)[\"']?(?P<value>{_NOT_YET}[^\s\"'-][^\s\"']*)"
-)
-_VARIABLE_SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=[\"']?(?P<value>[^\s\"']+)")
-_HEADER = re.compile(r"(?<![\w-])([A-Za-z][\w-]*):\s*(?P<value>\S.*)")
-_FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
-
-
-def in_words(word: str, before: str, *, every: bool = False) -> Iterator[Hit]:
-    """Yield what is secret in a word of a command, or in a whole command line.
-
-    Args:
-        word: The word.
-        before: The word before it, or nothing.
-        every: Whether the value of any `NAME=VALUE` counts, not only of telling names.
-    """
-    if _FLAG.fullmatch(before) and _IN_TEXT.search(before) and not word.startswith("-"):
-        yield from _valued(word, 0)
-    for pattern in (_OPTION, _VARIABLE_SET, _HEADER):
-        for match in pattern.finditer(word):
-            if _IN_TEXT.search(match[1]):
-                yield from _valued(match["value"], match.start("value"))
-    for layer in layers(word) if "{" in word else ():
-        yield from layer.raised(members(layer.text))
-    assignment = _VARIABLE_SET.match(word)
-    if every and assignment:
-        start = assignment.start("value")
-        yield Hit(start, len(word), word[start:], is_credential(assignment[1]))
-
-
-def _valued(value: str, start: int) -> Iterator[Hit]:
-    """Yield the value of a telling name, unless it only says where the secret is."""
-    if not _PUBLIC.fullmatch(value) or value.isdigit():
-        for hit in whole(value):
-            yield Hit(start + hit.start, start + hit.end, hit.secret, is_named=True)

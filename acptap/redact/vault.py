@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from typing import AnyStr, Generic
 
 from acptap.redact.hits import PLACEHOLDER, Hit
-from acptap.redact.shapes import is_worth_learning, lines_worth_learning
+from acptap.redact.names import is_worth_learning, lines_worth_learning
 
 _SAFE = re.compile(r"[ !#-.0-\[\]-~]{4,40}")
 """Characters that JSON never spells in two ways, save as `\\u00…`."""
 
+_BACKSLASH = re.compile(rb"\\+")
 _START = 4
 """Characters, and bytes, that every secret has: the least that is learnt."""
 
@@ -78,6 +79,12 @@ class Vault:
         if self._heeds_escapes and b"\\" in data:
             return True
         return next(self._needles.places(data, start), None) is not None
+
+    def marks(self, data: bytes) -> Iterator[int]:
+        """Yield where `shows` sees something; where escapes disguise it, every backslash."""
+        if self._heeds_escapes:
+            yield from (match.start() for match in _BACKSLASH.finditer(data))
+        yield from (place for place, _ in self._needles.places(data, 0))
 
     def found(self, text: str) -> Iterator[Hit]:
         """Yield where learnt secrets stand in a text, as they are; short ones as whole words."""

@@ -76,28 +76,11 @@ class Container:
         """Return the value it is, now that its bracket is closed."""
         if self.is_array is not (bracket == ord("]")):
             raise ValueError(f"a bracket at byte {start} closes nothing")
-        return Value(self.above, self.step, self._start, end)
+        return self.above, self.step, self._start, end
 
 
-class Value(NamedTuple):
-    """A value as `visit` finds it: what a `Span` is, before its path is put together.
-
-    Attributes:
-        within: The container it stands in, or None.
-        step: Its member name or index there; nothing if it stands in none.
-        start: Where it starts.
-        end: Where it ends.
-    """
-
-    within: Container | None
-    step: str | int
-    start: int
-    end: int
-
-    @property
-    def path(self) -> Path:
-        """The path to it, put together anew each time."""
-        return () if self.within is None else (*self.within.path, self.step)
+Value = tuple[Container | None, str | int, int, int]
+"""What `visit` finds: what a value stands in, its name or index there, its start and its end."""
 
 
 class _Place:
@@ -109,10 +92,11 @@ class _Place:
         self._step: str | int = ""
         self._named = False  # a member's name was read and its value was not
         self._begun = False
+        self._known: dict[bytes, str] = {}  # names
 
     def scalar(self, start: int, end: int) -> Value:
         self._begin(start)
-        return Value(self._within, self._step, start, end)
+        return self._within, self._step, start, end
 
     def open(self, start: int) -> None:
         self._begin(start)
@@ -126,7 +110,7 @@ class _Place:
         if self._named:
             raise ValueError(f"a member has no value before byte {start}")
         value = self._within.close(start, end, self._text[start])
-        self._within, self._step = value.within, value.step
+        self._within, self._step = value[:2]
         return value
 
     def comma(self, start: int) -> None:
@@ -138,7 +122,11 @@ class _Place:
     def name(self, start: int, token: bytes) -> None:
         if self._within is None or isinstance(self._step, int) or self._named:
             raise ValueError(f"unexpected name at byte {start}")
-        self._step = _text_of(token)
+        name = self._known.get(token)
+        if name is None:
+            name = _text_of(token)
+            self._known[token] = name
+        self._step = name
         self._named = True
 
     def finish(self) -> None:
@@ -165,7 +153,7 @@ def walk(text: bytes) -> Iterator[Span]:
         ValueError: `text` is no JSON value, as far as `visit` can tell.
     """
     for value in visit(text):
-        yield Span(value.path, value.start, value.end)
+        yield Span(_path(*value[:2]), *value[2:])
 
 
 def visit(text: bytes) -> Iterator[Value]:
@@ -197,6 +185,10 @@ def visit(text: bytes) -> Iterator[Value]:
     place.finish()
 
 
+def _path(within: Container | None, step: str | int) -> Path:
+    return () if within is None else (*within.path, step)
+
+
 def _text_of(name: bytes) -> str:
     try:
         return str(orjson.loads(name))
@@ -208,9 +200,9 @@ def find(text: bytes, path: Path) -> list[Span]:
     """Return the spans of all values at `path`; more than one if a member is written twice."""
     last: str | int = path[-1] if path else ""
     return [
-        Span(path, value.start, value.end)
-        for value in visit(text)
-        if value.step == last and value.path == path
+        Span(path, start, end)
+        for within, step, start, end in visit(text)
+        if step == last and _path(within, step) == path
     ]
 
 

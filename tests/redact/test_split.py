@@ -261,10 +261,11 @@ def test_x3_a_key_of_several_lines_on_standard_error(tmp_path):
     lines = [("stderr", text.encode()) for text in ("start\n" + KEY + "end\n").splitlines(True)]
     tape = Recorded(tmp_path / "a", lines)
     assert "".join(tape.units()) == (
-        "start\n-----BEGIN PRIVATE KEY-----\n[redacted:1]\n\n-----END PRIVATE KEY-----\nend\n"
+        "start\n-----BEGIN PRIVATE KEY-----\n[redacted:1]\n[redacted:2]\n"
+        "-----END PRIVATE KEY-----\nend\n"
     )
     assert b"FAKE" not in tape.after
-    assert revise(tape.path, first=2) == tape.after
+    assert revise(tape.path, first=3) == tape.after
 
 
 def test_a_key_of_several_lines_that_are_no_messages(tmp_path):
@@ -272,7 +273,8 @@ def test_a_key_of_several_lines_that_are_no_messages(tmp_path):
     tape = Recorded(tmp_path / "a", [("agent", noise)])
     assert b"FAKE" not in tape.after
     assert tape.units() == [
-        "-----BEGIN PRIVATE KEY-----\n", "[redacted:1]\n", "\n", "-----END PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----\n", "[redacted:2]\n", "[redacted:1]\n",
+        "-----END PRIVATE KEY-----\n",
     ]  # fmt: skip
 
 
