@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--json", type=Path, help="write the raw figures here too")
     chosen = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed acptap is compiled
     if unknown := set(chosen.rows) - set(ROWS):
         parser.error(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(ROWS)}")
     rows = [row for name in chosen.rows or ROWS for row in ROWS[name]()]
