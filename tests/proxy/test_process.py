@@ -98,7 +98,8 @@ class FullDisk(Tape):
 
 def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path):
     path, said = tmp_path / "tape", list[str]()
-    recorder = Recorder(Tap(), FullDisk(path, -1), said.append)
+    full = FullDisk(path, os.open(path, os.O_WRONLY | os.O_CREAT))
+    recorder = Recorder(Tap(), full, said.append)
     assert recorder.from_agent(b"{}\n")
     assert recorder.from_client(b"{}\n")
     recorder.exited(0)
@@ -107,3 +108,4 @@ def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path):
     assert sentence == (
         f"recording stopped: No space left on device; the traffic goes on, and {path} ends here"
     )
+    full.close()
