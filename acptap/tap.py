@@ -4,7 +4,6 @@ Every byte it is shown stands on the tape, whatever it is. What a unit means (it
 of state, what a view must react to, a rule met) is written beside it.
 """
 
-from acptap.acp.conversation import Conversation
 from acptap.cassette import (
     OPEN,
     Annotations,
@@ -40,11 +39,6 @@ class Tap:
         self._fronts: dict[str | None, bytes] = {None: b""}  # of units with no more than a session
         # of each session the last updates, most often the next ones too, and their front
         self._told: dict[str | None, tuple[tuple[Update, ...], bytes]] = {}
-
-    @property
-    def conversation(self) -> Conversation:
-        """What the tap has understood so far."""
-        return self._witness.conversation
 
     def begin(self, header: Header) -> bytes:
         """Return the cassette's first line."""

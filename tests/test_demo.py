@@ -86,3 +86,55 @@ def test_a_step_that_fails_is_named(tmp_path):
         demonstrating.replay(tmp_path / "nothing.jsonl")
     with pytest.raises(demonstrating.StepFailed, match="acptap show: exit code 2"):
         demonstrating._show(tmp_path / "nothing.jsonl")
+
+
+def talk_to_agent(*lines):
+    agent = [sys.executable, "-m", "acptap.demo.agent"]
+    said = "".join(line + "\n" for line in lines)
+    done = subprocess.run(agent, input=said, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_the_agent_stands_what_is_no_message():
+    assert talk_to_agent("hello?", "5", '{"jsonrpc":"2.0","method":"x/y"}') == []
+
+
+def test_the_agent_refuses_what_it_does_not_know():
+    (refusal,) = talk_to_agent('{"jsonrpc":"2.0","id":7,"method":"session/list"}')
+    assert refusal == (
+        '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}'
+    )
+
+
+def test_the_agent_ignores_a_cancel_when_nothing_runs():
+    cancel = '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"demo-1"}}'
+    assert talk_to_agent(cancel) == []
+
+
+def test_the_agent_leaves_it_when_it_may_not():
+    prompt = '{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"prompt":"remove"}}'
+    no = (
+        '{"jsonrpc":"2.0","id":"ask-1","result":{"outcome":{"outcome":"selected","optionId":"no"}}}'
+    )
+    heard = talk_to_agent(prompt, no)
+    assert '"status":"failed"' in heard[2]
+    assert "Then I leave it." in heard[3]
+
+
+AGENT_THAT_FAILS = """
+import sys
+sys.stdin.readline()
+print('{"id":0,"result":{}}', flush=True)
+sys.stdin.readline()
+print('{"id":1,"error":{}}', flush=True)
+sys.stdin.read()
+print("bye")
+"""
+
+
+def test_the_client_says_when_it_gets_nowhere():
+    client = [sys.executable, "-m", "acptap.demo.client", sys.executable, "-c", AGENT_THAT_FAILS]
+    done = subprocess.run(client, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "bye"

@@ -12,6 +12,8 @@ from typing import Any
 import orjson
 import pytest
 
+from acptap.app.play import replaying
+
 REPLAY = [sys.executable, "-m", "acptap", "replay"]
 HEADER = {
     "acptap": 1, "annotations": 1, "protocol": "acp", "transport": "stdio",
@@ -368,6 +370,26 @@ def test_the_pace_is_kept_for_a_client_that_has_said_all(tmp_path):
     done = play(cassette, client_lines(HELLO), "--speed", "recorded")
     assert time.monotonic() - begin > 0.2  # the answer comes two steps behind the prompt
     assert done.stdout.splitlines()[-1] == STOPPED
+
+
+def test_a_client_that_leaves_before_all_is_said_is_missed():
+    class Performance:
+        told = 0
+
+        def next_write(self):
+            return b"x"
+
+        def undelivered(self):
+            self.told += 1
+
+    class Peer:
+        def send(self, data):
+            return False
+
+    performance: Any = Performance()
+    peer: Any = Peer()
+    assert not replaying._see_out(performance, peer)
+    assert performance.told == 1
 
 
 def test_a_clean_run_says_so(hello):
