@@ -1127,3 +1127,12 @@ def test_messages_state_methods_inside_of_each_other():
         inner = {"method": method, "params": inner}
     hidden = redact(Redactor(), json.dumps(inner))
     assert "FAKE" not in hidden
+
+
+@pytest.mark.parametrize("gap", [10, 10_000, 100_000])
+def test_assignments_are_found_however_far_apart(gap):
+    text = b"a_token=FAKE-one-7 x: " + b"y" * gap + b" b_token = FAKE-two-7\n"
+    clear = Redactor().plain(text)
+    assert clear == text.replace(b"FAKE-one-7", b"[redacted:1]").replace(
+        b"FAKE-two-7", b"[redacted:2]"
+    )

@@ -177,9 +177,40 @@ def members(text: str) -> Iterator[Hit]:
 
 
 def _values(pattern: re.Pattern[str], text: str) -> Iterator[Hit]:
-    for match in pattern.finditer(text):
-        if ORDINARY.fullmatch(match["value"]) is None:
-            yield Hit(*match.span("value"), unescape(match["value"]).text, is_named=True)
+    for start, end in _near_delimiters(text):
+        for match in pattern.finditer(text, start, end):
+            if ORDINARY.fullmatch(match["value"]) is None:
+                yield Hit(*match.span("value"), unescape(match["value"]).text, is_named=True)
+
+
+_BEFORE, _BEHIND = 200, 16 * 1024
+"""Characters that a name may begin before its delimiter, and that a value may reach behind it."""
+
+
+def _near_delimiters(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a text in which something can be assigned; an image has next to none."""
+    begin, last = 0, -1
+    for place in _delimiters(text):
+        if last >= 0 and place - last > _BEHIND:
+            yield begin, last + _BEHIND
+            last = -1
+        if last < 0:
+            begin = max(0, place - _BEFORE)
+        last = place
+    if last >= 0:
+        yield begin, min(len(text), last + _BEHIND)
+
+
+def _delimiters(text: str) -> Iterator[int]:
+    """Yield where `:` and `=` stand; two plain searches take a tenth of the time of a pattern."""
+    colon, equals = text.find(":"), text.find("=")
+    while colon >= 0 or equals >= 0:
+        if equals < 0 or 0 <= colon < equals:
+            yield colon
+            colon = text.find(":", colon + 1)
+        else:
+            yield equals
+            equals = text.find("=", equals + 1)
 
 
 def _said(match: re.Match[str]) -> Iterator[Hit]:
