@@ -290,6 +290,21 @@ def test_a_signal_ends_it_with_the_verdict(hello, number):
         assert b"never played" in fake.stderr.read()
 
 
+def test_a_signal_that_is_ignored_where_it_was_started_is_ignored(hello):
+    deaf = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *REPLAY, "-q", str(hello)]
+    with subprocess.Popen(deaf, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as fake:
+        assert fake.stdin is not None
+        assert fake.stdout is not None
+        tell(fake, INITIALIZE)
+        fake.stdout.readline()
+        fake.send_signal(signal.SIGHUP)
+        for line in client_lines(HELLO)[1:]:
+            tell(fake, line)
+        fake.stdin.close()
+        fake.stdout.read()
+    assert fake.returncode == 0
+
+
 def test_a_client_that_stops_reading_ends_it(tmp_path):
     messages = [*SETUP, ("client", prompt(2)), *[("agent", chunk("x" * 60_000))] * 40]
     with running(tape(tmp_path / "c.jsonl", messages)) as fake:
