@@ -100,7 +100,7 @@ class Entry:
         """Return what a reader takes for JSON text: without byte order mark and line end."""
         if self.key == "msg":
             return self._payload
-        return self.unit().removeprefix(jsontext.MARK).strip(b" \t\r\n")
+        return jsontext.bare(self.unit())
 
 
 def unit_of(key: str | None, payload: bytes, delimiter: bytes = b"\n") -> bytes:

@@ -13,7 +13,6 @@ from acptap.replay.matching import Asked, Matcher, negotiation
 from acptap.replay.progress import Progress
 from acptap.replay.renaming import Renaming
 from acptap.replay.script import Lane, Script, Step, StepKind, spare_key
-from acptap.replay.transcript import text_of
 from acptap.replay.voice import Voice
 from acptap.wire import jsontext, spans
 
@@ -194,7 +193,7 @@ class Casting:
 
     def text(self, step: Step) -> bytes:
         """Return the JSON text of a step's message."""
-        text = text_of(self.unit(step))
+        text = jsontext.bare(self.unit(step))
         if step.member < 0:
             return text
         span = spans.find(text, (step.member,))[0]

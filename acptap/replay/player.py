@@ -21,7 +21,7 @@ from acptap.replay.progress import Progress
 from acptap.replay.release import Release, Waiting, refusal
 from acptap.replay.report import Differing, Miss, Report, describe
 from acptap.replay.script import Lane, Script, Step, StepKind
-from acptap.replay.transcript import text_of
+from acptap.wire import jsontext
 
 
 class Player:
@@ -79,7 +79,7 @@ class Player:
         """
         self.moved.clear()
         releases: list[Release] = []
-        for message, own_text in messages(text_of(text)):
+        for message, own_text in messages(jsontext.bare(text)):
             match message:
                 case Request():
                     releases += self._request(message, own_text)

@@ -30,11 +30,6 @@ _REMEMBERED = 10_000
 _COMMANDS = "available_commands_update"
 
 
-def text_of(unit: bytes) -> bytes:
-    """Return what a reader takes for JSON text: without byte order mark and white space."""
-    return unit.removeprefix(jsontext.MARK).strip(b" \t\r\n")
-
-
 @dataclass(slots=True)
 class Mint:
     """A session that an answer names.
@@ -167,7 +162,7 @@ class Transcript:
         if not entry.more:
             del self._pieces[side]
             step, raw = pieces.finish()
-            self._unit(step, text_of(raw))
+            self._unit(step, jsontext.bare(raw))
 
     def _unit(self, step: Step, text: bytes) -> None:
         messages, is_batch = _messages(text)

@@ -10,6 +10,9 @@ from acptap.errors import CommandError
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """The exit codes of POSIX shells."""
 
+SIGNALLED = 128
+"""Added to a signal's number to make an exit code, as shells do."""
+
 _BATCH = (".cmd", ".bat")
 _BATCH_UNSAFE = re.compile(r'[&|<>^%!"\r\n]')
 

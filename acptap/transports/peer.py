@@ -24,7 +24,6 @@ class StdioPeer:
 
     def __init__(self) -> None:
         self._arrived: queue.Queue[bytes | Silence] = queue.Queue(_AHEAD)
-        self._ended = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._on_signal)

@@ -43,6 +43,11 @@ def parse(text: bytes) -> object:
     return value
 
 
+def bare(unit: bytes) -> bytes:
+    """Return what a reader takes for JSON text: without byte order mark and white space."""
+    return unit.removeprefix(MARK).strip(b" \t\r\n")
+
+
 def parse_strictly(text: bytes) -> object:
     """Return the value that `text` spells, if every JSON parser reads it.
 

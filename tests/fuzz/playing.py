@@ -11,7 +11,7 @@ from acptap.replay.live import messages, plain_id
 from acptap.replay.player import Player
 from acptap.replay.release import Release
 from acptap.replay.script import Script, Step
-from acptap.replay.transcript import text_of
+from acptap.wire import jsontext
 from tests.fuzz.author import Line
 
 
@@ -49,7 +49,7 @@ class Run:
 
     def say(self, unit: bytes) -> None:
         """Send one unit, and take in what comes of it."""
-        for message, _ in messages(text_of(unit)):
+        for message, _ in messages(jsontext.bare(unit)):
             if isinstance(message, Request):
                 self.asked[key_of(message.id)] += 1
         self.take(self.player.receive(unit))
@@ -60,7 +60,7 @@ class Run:
                 self.refusals += 1
             else:
                 self.heard.append(release.number)
-            for message, _ in messages(text_of(release.data)):
+            for message, _ in messages(jsontext.bare(release.data)):
                 if isinstance(message, Response):
                     self.answered[key_of(message.id)] += 1
 

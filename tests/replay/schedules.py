@@ -22,7 +22,7 @@ from tests.replay.conversations import HOME, Recorded
 from tests.replay.plans import Said, Turn, plan
 
 ERROR = -32001
-LIVE_HOME = "/srv/work/of mine"
+LIVE_HOME = "/srv/live/of mine"
 
 
 class Fake(Protocol):

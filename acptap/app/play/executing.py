@@ -10,10 +10,11 @@ from pathlib import Path
 from types import FrameType
 
 from acptap.app.play.options import ReplayOptions
-from acptap.app.play.replaying import SIGNALLED, write_report
+from acptap.app.play.replaying import write_report
 from acptap.app.play.run import Run
 from acptap.errors import CommandError
 from acptap.replay.report import Report
+from acptap.transports.command import SIGNALLED
 from acptap.transports.stderr import Stderr
 
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP)

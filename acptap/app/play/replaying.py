@@ -13,12 +13,10 @@ from acptap.replay.player import Player
 from acptap.replay.report import Report, combine
 from acptap.storage import Recording
 from acptap.timeline.printable import visible
+from acptap.transports.command import SIGNALLED
 from acptap.transports.peer import ClientWantsEnd, Silence, StdioPeer
 from acptap.transports.stderr import Stderr
 from acptap.wire import jsontext
-
-SIGNALLED = 128
-"""Added to a signal's number to make an exit code, as shells do."""
 
 
 def replay_stdio(cassette: Path, options: ReplayOptions) -> int:

@@ -19,16 +19,13 @@ from acptap.redact import Redactor
 from acptap.storage import Tape
 from acptap.tap import Tap
 from acptap.transports import descriptors
-from acptap.transports.command import find_program
+from acptap.transports.command import SIGNALLED, find_program
 from acptap.transports.signals import Signals
 from acptap.transports.stderr import Stderr
 from acptap.transports.stdio import StdioProxy
 
 INCOMPLETE = 74
 """Exit code when the agent ended well and the tape did not (EX_IOERR)."""
-
-SIGNALLED = 128
-"""Added to a signal's number to make an exit code, as shells do."""
 
 _FAREWELL = 2.0
 
