@@ -11,7 +11,7 @@ from acptap.acp.rules import RULES
 from acptap.cassette import ANNOTATIONS, MEMBERS, NOTHING, Annotations, Entry, Header
 from acptap.notes import Severity
 from acptap.wire import jsontext, spans
-from acptap.witness import Witness
+from acptap.witness.traffic import Traffic
 
 DIFFER = "cassette/annotations-differ"
 REDACTION_OPEN = "cassette/redaction-open"
@@ -46,19 +46,20 @@ class Finding:
 
 
 class Reader:
-    """Reads the entries of one cassette anew, in order; each connection by itself."""
+    """Reads the entries of one cassette anew, in order; each connection by itself.
 
-    def __init__(self) -> None:
-        self._witnesses: dict[int, Witness] = {}
+    Args:
+        header: The cassette's first line, if it is known.
+    """
+
+    def __init__(self, header: Header | None = None) -> None:
+        self._traffic = Traffic(header)
         self._last: Annotations = NOTHING  # of a unit with no more than a session and updates
         self._last_members: dict[str, object] = {}
 
     def members(self, entry: Entry) -> dict[str, object]:
         """Return the annotations that an entry should have."""
-        witness = self._witnesses.get(entry.conn)
-        if witness is None:
-            witness = self._witnesses[entry.conn] = Witness()
-        annotations = witness.annotate(entry)
+        annotations = self._traffic.annotate(entry)
         if annotations.transitions or annotations.notes:
             return annotations.members()
         last = self._last

@@ -78,6 +78,11 @@ class Tape:
                 raise UsageError(
                     "this is a folder", where=str(path), fix="name a file in it with --cassette"
                 )
+            if overwrite and path.exists() and not path.is_file():
+                raise UsageError(
+                    "this is no ordinary file, and would be gone", where=str(path),
+                    fix="name another place with --cassette, or leave out --overwrite",
+                )  # fmt: skip
             return cls(path, _replace(path)) if overwrite else cls(*_first_free(path))
         except FileNotFoundError:
             raise UsageError(

@@ -14,28 +14,84 @@ from acptap.cli.main import COMMANDS
 from acptap.cli.main import acptap as group
 from tests.proxy.client import environment
 
+NO_AGENT = (
+    "acptap: no agent to record; write: acptap proxy -- COMMAND, or: acptap proxy --upstream URL"
+)
 REFUSED = {
     # name: arguments ({} is a folder with an unusable script), exit code, what is said
     "no command": ([], 2, ""),
     "an unknown command": (["prox"], 2, "acptap: No such command 'prox'; see `acptap --help`"),
     "an unknown option": (["--nope"], 2, "acptap: No such option '--nope'; see `acptap --help`"),
     "proxy without anything": (
-        ["proxy"], 2, "acptap: no agent to start; write: acptap proxy -- COMMAND",
+        ["proxy"], 2, NO_AGENT,
     ),
     "proxy with nothing behind the dashes": (
-        ["proxy", "--"], 2, "acptap: no agent to start; write: acptap proxy -- COMMAND",
+        ["proxy", "--"], 2, NO_AGENT,
     ),
     "proxy without dashes": (
         ["proxy", "opencode", "acp"], 2,
         "acptap: the agent's command belongs behind `--`; write: acptap proxy -- opencode acp",
     ),
     "proxy without dashes, with the agent's options": (
-        ["proxy", "-q", "agent", "--acp", "a b"], 2,
+        ["proxy", "agent", "--acp", "a b"], 2,
         "acptap: the agent's command belongs behind `--`; write: acptap proxy -- agent --acp 'a b'",
+    ),
+    "proxy without dashes, with options of its own": (
+        ["proxy", "-q", "-w", "a b.jsonl", "agent", "-q"], 2,
+        ("acptap: the agent's command belongs behind `--`; write: "
+        "acptap proxy -q -w 'a b.jsonl' -- agent -q"),
     ),
     "proxy with a word before the dashes": (
         ["proxy", "x", "--", "agent"], 2,
         "acptap: the agent's command belongs behind `--`; write: acptap proxy -- x agent",
+    ),
+    "proxy with an option and a word before the dashes": (
+        ["proxy", "--grace=1", "x", "--", "agent"], 2,
+        ("acptap: the agent's command belongs behind `--`; write: "
+        "acptap proxy --grace=1 -- x agent"),
+    ),
+    "proxy with a URL and no option": (
+        ["proxy", "http://127.0.0.1:9/acp"], 2,
+        ("acptap: the agent's command belongs behind `--`; write: "
+         "acptap proxy --upstream http://127.0.0.1:9/acp"),
+    ),
+    "proxy with two agents": (
+        ["proxy", "--upstream", "http://127.0.0.1:9/", "--", "agent"], 2,
+        ("acptap: 'http://127.0.0.1:9/': an upstream and a command are two agents; "
+         "name one of them; a command alone records over stdio"),
+    ),
+    "proxy with an option of the network": (
+        ["proxy", "--header", "A: b", "--", "agent"], 2,
+        ("acptap: --header: it means nothing with a command; leave it out; "
+         "it goes with --upstream or with --upstream and --stdio"),
+    ),
+    "proxy with a stray --stdio": (
+        ["proxy", "--stdio", "--", "agent"], 2,
+        ("acptap: --stdio: it means nothing with a command; leave it out; "
+         "it goes with --upstream and --stdio"),
+    ),
+    "proxy with an option of commands": (
+        ["proxy", "--upstream", "http://127.0.0.1:9/", "--no-stderr"], 2,
+        ("acptap: --no-stderr: it means nothing with --upstream; leave it out; "
+         "it goes with --listen and a command or with a command"),
+    ),
+    "proxy with an upstream that is none": (
+        ["proxy", "--upstream", "127.0.0.1:9"], 2, None,
+    ),
+    "proxy with a header that is none": (
+        ["proxy", "--upstream", "http://127.0.0.1:9/", "--header", "nonsense"], 2,
+        "acptap: --header: 'nonsense' is no header; write it as 'Authorization: Bearer …'",
+    ),
+    "proxy that listens to the world": (
+        ["proxy", "--upstream", "http://127.0.0.1:9/", "-p", "0.0.0.0:0"], 2, None,
+    ),
+    "proxy with certificates that are none": (
+        ["proxy", "--upstream", "https://127.0.0.1:9/", "--ca", "{}/text", "-p", "0"], 2, None,
+    ),
+    "proxy with a cassette that is nowhere, on the network": (
+        ["proxy", "--upstream", "http://127.0.0.1:9/", "-p", "0", "-w", "{}/nowhere/t.jsonl"], 2,
+        ("acptap: {}/nowhere: the folder does not exist; "
+         "make it, or name another place with --cassette"),
     ),
     "proxy with an unknown option": (
         ["proxy", "--nope", "--", "agent"], 2,
@@ -157,7 +213,7 @@ def test_completion_knows_every_command():
 def test_help_of_proxy_shows_where_the_command_goes(capfd):
     code, out, err = run(["proxy", "--help"], capfd)
     assert (code, err) == (0, "")
-    assert "acptap proxy [OPTIONS] -- COMMAND [ARGS]..." in out
+    assert "acptap proxy [OPTIONS] [-- COMMAND [ARGS]...]" in out
 
 
 def test_without_arguments_the_help_is_shown(capfd):

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from acptap.app import demonstrating
+from acptap.errors import UsageError
 from acptap.storage import Recording
 
 SAMPLE = 12
@@ -30,9 +31,34 @@ def test_demo_records_replays_and_shows(tmp_path):
 
 def test_demo_says_where_it_cannot_leave_the_cassette(tmp_path):
     done = run("--keep", str(tmp_path / "nowhere" / "kept.jsonl"))
-    assert done.returncode == 2
-    assert "the cassette can't be left there" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")  # before it does anything
+    assert "the cassette can't be left there (No such file or directory)" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_demo_that_fails_leaves_the_place_as_it_was(tmp_path, monkeypatch):
+    def fails(_):
+        raise demonstrating.StepFailed("exit code 1", where="acptap proxy", fix="see above")
+
+    monkeypatch.setattr(demonstrating, "record", fails)
+    new, link, old = (tmp_path / name for name in ("new.jsonl", "link.jsonl", "old.jsonl"))
+    link.symlink_to("target.jsonl")
+    old.write_text("old")
+    for keep in (new, link, old):
+        with pytest.raises(demonstrating.StepFailed):
+            demonstrating.demonstrate(keep, lambda _: None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.jsonl", "old.jsonl"]
+    assert (link.is_symlink(), old.read_text()) == (True, "old")
+
+
+def test_demo_says_if_the_cassette_cannot_be_left_after_all(tmp_path, monkeypatch):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.setattr(demonstrating, "record", lambda _: b"")
+    monkeypatch.setattr(demonstrating, "replay", lambda _: b"")
+    monkeypatch.setattr(demonstrating, "_show", lambda cassette: (cassette.touch(), folder.rmdir()))
+    with pytest.raises(UsageError, match="the cassette can't be left there"):
+        demonstrating.demonstrate(folder / "kept.jsonl", lambda _: None)
 
 
 @pytest.fixture(scope="module")

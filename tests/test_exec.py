@@ -195,3 +195,30 @@ def test_what_is_ignored_stays_ignored(hello):
             assert running.wait(timeout=60) == 1
     finally:
         signal.signal(signal.SIGHUP, former)
+
+
+OVER_THE_NETWORK = """
+import http.client, os
+from urllib.parse import urlsplit
+url = urlsplit(os.environ["ACPTAP_URL"])
+assert os.environ["ACPTAP_WS_URL"] == f"ws://{url.netloc}/"
+headers = {"Content-Type": "application/json"}
+for line in SAID:
+    connection = http.client.HTTPConnection(url.netloc)
+    session = {"Acp-Session-Id": "s1"} if '"s1"' in line else {}
+    connection.request("POST", "/acp", line, headers | session)
+    answer = connection.getresponse()
+    assert answer.status in (200, 202)
+    headers.setdefault("Acp-Connection-Id", answer.headers["Acp-Connection-Id"])
+"""
+
+
+def test_a_command_that_connects(hello):
+    done = run(hello, OVER_THE_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_command_that_connects_and_asks_a_part(hello):
+    done = run(hello, OVER_THE_NETWORK.replace("SAID:", "SAID[:2]:"))
+    assert done.returncode == 1
+    assert "never played: lines 6-8 (line 6 is session/prompt)" in done.stderr

@@ -266,12 +266,20 @@ def test_every_line_of_real_agents(path):
         assert json.dumps(fold_entries(entries, entry.number).as_json()) == told
 
 
-def test_a_tool_call_of_a_real_agent():
-    view = acptap.fold(FOLDER / "codex-v2-tool-allowed.jsonl").session()
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_tool_call_of_a_real_agent(version):
+    """Both versions come to the same, though they tell of the terminal in different places."""
+    view = acptap.fold(FOLDER / f"codex-{version}-tool-allowed.jsonl").session()
     (call,) = view.tool_calls
     assert (call.title, call.status, call.terminals) == (
         "python3 forecast.py Oslo", "completed", [*view.terminals],
     )  # fmt: skip
-    assert view.terminals[call.terminals[0]].text == "Oslo: 4 °C, light rain\n"
+    (terminal,) = view.terminals.values()
+    assert terminal.text == "Oslo: 4 °C, light rain\n"
+    assert terminal.fields == {
+        "command": "python3 forecast.py Oslo", "cwd": "/home/ada/weather",
+        "exitStatus": {"exitCode": 0, "signal": None},
+    }  # fmt: skip
+    assert "_meta" not in call.fields
     assert view.interrupts[0].option["kind"] == "allow_once"
     assert view.state.usage == {"used": 1842, "size": 258400}

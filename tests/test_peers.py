@@ -15,6 +15,7 @@ import pytest
 from acptap.session import SessionState
 from acptap.storage import Recording
 from tests.peers.peers import PEERS, ensure_node_peers, node_command
+from tests.peers.scripts import V1_SCRIPTS, V2_SCRIPTS
 
 LIMIT = 60
 ACPTAP = [sys.executable, "-m", "acptap"]
@@ -42,26 +43,6 @@ PAIRS = {
 V1_PAIRS = [name for name in PAIRS if "v2" not in name]
 V2_PAIRS = [name for name in PAIRS if "v2" in name]
 
-COMMON = {
-    "text": [["new"], ["prompt", "hello there"]],
-    "two turns": [["new"], ["prompt", "one"], ["prompt", "think plan"]],
-    "permission allowed": [["new"], ["permission", "allow"], ["prompt", "tool"]],
-    "permission rejected": [["new"], ["permission", "reject"], ["prompt", "tool"]],
-    "cancelled in mid-answer": [["new"], ["cancel-during", "slow"], ["prompt", "again"]],
-    "failed turn": [["new"], ["prompt", "boom"], ["prompt", "and on"]],
-    "noise on stdout": [["new"], ["prompt", "noise"]],
-    "two sessions at once": [["two-sessions", "tool", "think"]],
-}
-V1_SCRIPTS = COMMON | {
-    "file read by the agent": [["new"], ["prompt", "read"]],
-    "terminal of the client": [["new"], ["prompt", "terminal"]],
-    "history loaded": [["load", "archived-1"], ["prompt", "go on"]],
-}
-V2_SCRIPTS = COMMON | {
-    "resumed": [["resume", "archived-1", False], ["prompt", "go on"]],
-    "resumed with history": [["resume", "archived-1", True], ["prompt", "go on"]],
-    "closed in mid-answer": [["new"], ["close-during", "slow"]],
-}
 CASES = [(pair, script) for pair in V1_PAIRS for script in V1_SCRIPTS] + [
     (pair, script) for pair in V2_PAIRS for script in V2_SCRIPTS
 ]

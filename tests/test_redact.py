@@ -182,7 +182,7 @@ SLOTS = {
         "mcp/message",
         '{"id":1,"result":{"error":{"code":1,"message":"m","data":"«FAKE»"}}}',
     ),
-    "54: an error that quotes the message": (
+    "edge 54: an error that quotes the message": (
         None,
         (
             '{"id":null,"error":{"code":-32600,"message":"Invalid request",'
@@ -256,14 +256,14 @@ SLOTS = {
         "_x/y",
         '{"id":1,"result":{"authorization":"Basic «FAKE»","a":"b"}}',
     ),
-    "55: a wrapped call": (
+    "edge 55: a wrapped call": (
         None,
         (
             '{"id":1,"method":"proxy/successor","params":{"method":"auth/login",'
             '"params":{"k":"«FAKE»"}}}'
         ),
     ),
-    "16: a method written twice": (
+    "edge 16: a method written twice": (
         None,
         '{"id":1,"method":"session/list","method":"auth/login","params":{"k":"«FAKE»"}}',
     ),
@@ -931,6 +931,16 @@ def goes_on(text, start, secret):
         len(edge) == 2 and edge.isalnum() and edge[0].isascii() is edge[1].isascii()
         for edge in edges
     )
+
+
+def test_a_short_secret_directly_behind_another_one_is_a_word():
+    redactor = Redactor()
+    env = [{"name": "KEY", "value": "0000000000<0"}, {"name": "TOKEN", "value": "000<"}]
+    redact(
+        redactor, json.dumps({"method": "session/new", "params": {"mcpServers": [{"env": env}]}})
+    )
+    hidden = redact(redactor, b'{"id":5,"result":{"x":"0000000000<0000<"}}', "session/prompt")
+    assert hidden == '{"id":5,"result":{"x":"[redacted:1][redacted:2]"}}'
 
 
 @given(SECRETS, SECRETS, JSON, st.booleans())

@@ -15,6 +15,8 @@ _SETUP = "ACP session setup"
 _TURN = "ACP v1, prompt turn"
 _STATES = "ACP v2, session states"
 _BACKGROUND = "ACP v2, background work"
+_HTTP = "ACP transports, Streamable HTTP"
+_SOCKET = "ACP transports, WebSocket"
 
 RULES: dict[str, Rule] = {
     # The stream
@@ -24,6 +26,55 @@ RULES: dict[str, Rule] = {
     "stdio/unterminated": Rule(_N, "The stream's last line has no line end.", _STDIO),
     "stdio/oversize": Rule(
         _N, "The line was too long to be kept whole; it is in pieces.", "acptap"
+    ),
+    # HTTP
+    "http/not-json": Rule(_W, "Where a message is expected stands no JSON.", _HTTP),
+    "http/unframed": Rule(
+        _W, "A line of an event stream is no field; readers leave it out.", "WHATWG, event streams"
+    ),
+    "http/half-event": Rule(
+        _N, "The event stream ends in an event that no empty line closes.", "WHATWG, event streams"
+    ),
+    "http/oversize": Rule(
+        _N, "The body or message was too long to be kept whole; it is in pieces.", "acptap"
+    ),
+    "http/refused": Rule(_W, "A message of the client was refused with an HTTP error.", _HTTP),
+    "http/fatal-status": Rule(
+        _W, "A status that clients end the whole connection at.", f"{_HTTP}; TypeScript SDK 2.4.0"
+    ),
+    "http/no-connection-id": Rule(
+        _V, "`initialize` was answered without an Acp-Connection-Id.", _HTTP
+    ),
+    "http/no-session-id": Rule(
+        _N, "A message belongs to a session, and its request has no Acp-Session-Id; some agents "
+        "refuse it.", f"{_HTTP}; TypeScript SDK 2.4.0",
+    ),
+    "http/second-receiver": Rule(
+        _N, "A stream was asked for that has a receiver already.", _HTTP
+    ),
+    "http/stream-lost": Rule(
+        _W, "The agent ended a stream that the client goes on to need.",
+        f"{_HTTP}; TypeScript SDK 2.4.0",
+    ),
+    "http/cut": Rule(_W, "The agent ended a body in its middle.", "RFC 9112, 8"),
+    "http/past-proxy": Rule(
+        _N, "A redirect leads the client past acptap, to the agent itself.", "acptap"
+    ),
+    "http/coding": Rule(
+        _N, "A body is compressed in a way that can't be read.", "RFC 9110, 8.4"
+    ),
+    "http/opaque": Rule(
+        _N, "The connection passes unread from here on.", "acptap"
+    ),
+    "http/unreachable": Rule(
+        _W, "The agent can't be reached; acptap answered in its place.", "acptap"
+    ),
+    # WebSocket
+    "websocket/not-json": Rule(_W, "A message is no JSON.", _SOCKET),
+    "websocket/binary": Rule(_W, "A binary message; peers leave those out.", _SOCKET),
+    "websocket/not-utf8": Rule(_V, "A text message is not UTF-8.", "RFC 6455, 8.1"),
+    "websocket/abnormal-close": Rule(
+        _W, "The connection was closed because of a fault.", "RFC 6455, 7.4.1"
     ),
     # The envelope
     "jsonrpc/malformed": Rule(_V, "The JSON is no JSON-RPC message.", _RPC),

@@ -77,6 +77,9 @@ SLOTS: list[tuple[str, str, Slot]] = [
 GENERAL = (b"mcpServers", b'"error"')
 """What a message holds if a row of all methods fits; base64 aside, see `acptap.redact.shapes`."""
 
+UNSTATED = (b'"params"', b'"result"')
+"""The same for the rows of single methods, in what doesn't say which method it has."""
+
 META = b'"_meta"'
 """The same for the rows of `_meta`, which count only beside telling names."""
 

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from acptap.errors import AcptapError, UsageError
@@ -33,6 +34,8 @@ def demonstrate(keep: Path | None, echo: Echo) -> int:
         UsageError: The cassette can't be left there.
         StepFailed: A step failed.
     """
+    if keep is not None:
+        _try(keep)
     with tempfile.TemporaryDirectory(prefix="acptap-demo-") as folder:
         cassette = Path(folder, "demo.jsonl")
         echo("1. A client talks to an agent through acptap, which records:")
@@ -83,9 +86,25 @@ def _show(cassette: Path) -> None:
         raise StepFailed(f"exit code {shown.returncode}", where="acptap show", fix="see above")
 
 
+def _try(keep: Path) -> None:
+    """Refuse a place where the cassette can't be left, and leave it as it is."""
+    with _leaving(keep):
+        place = keep.resolve()
+        is_new = not place.exists()
+        place.open("ab").close()
+        if is_new:
+            place.unlink()
+
+
 def _leave(cassette: Path, keep: Path) -> None:
-    try:
+    with _leaving(keep):
         keep.write_bytes(cassette.read_bytes())
+
+
+@contextmanager
+def _leaving(keep: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise UsageError(
             f"the cassette can't be left there ({error.strerror})",

@@ -73,7 +73,12 @@ def encode_payload(raw: bytes, *, plain: bool) -> bytes:
     try:
         return b',"text":' + dump(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        return b',"b64":"' + base64.b64encode(raw) + b'"'
+        return encode_binary(raw)
+
+
+def encode_binary(raw: bytes) -> bytes:
+    """Return the payload member of a unit that is no text, with a comma in front."""
+    return b',"b64":"' + base64.b64encode(raw) + b'"'
 
 
 def has_controls(line: bytes) -> bool:

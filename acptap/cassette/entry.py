@@ -7,7 +7,7 @@ from collections.abc import Callable
 from acptap.cassette.header import FORMAT
 from acptap.errors import DamagedCassette
 from acptap.jsonrpc import Side
-from acptap.wire import jsontext, spans
+from acptap.wire import jsontext, spans, sse
 
 PAYLOAD_KEYS = ("msg", "text", "b64")
 
@@ -77,7 +77,7 @@ class Entry:
     @property
     def oversize(self) -> bool:
         """Whether this is a piece of a unit, the last one included."""
-        return self.more or "stdio/oversize" in self.rules
+        return self.more or any(rule.endswith("/oversize") for rule in self.rules)
 
     @property
     def rules(self) -> list[str]:
@@ -92,15 +92,25 @@ class Entry:
         """The payload's own JSON text: of the message, or of the string that holds the unit."""
         return self._payload
 
-    def unit(self, delimiter: bytes = b"\n") -> bytes:
-        """Return the unit, byte for byte as it was on the wire."""
+    def unit(self, delimiter: bytes | None = None) -> bytes:
+        """Return the unit, byte for byte as it was on the wire.
+
+        Args:
+            delimiter: What stands behind a plain unit; None for what its transport puts around it.
+        """
+        if delimiter is None:
+            return _around(self.front, self.key, self._payload)
         return unit_of(self.key, self._payload, delimiter)
 
     def reading(self) -> bytes:
-        """Return what a reader takes for JSON text: without byte order mark and line end."""
+        """Return what a reader takes for JSON text: without byte order mark and line end.
+
+        Of a block of an event stream, its data; nothing if it has none.
+        """
         if self.key == "msg":
             return self._payload
-        return jsontext.bare(self.unit())
+        unit = self.unit()
+        return jsontext.bare((sse.payload_of(unit) or b"") if "stream" in self.front else unit)
 
 
 def unit_of(key: str | None, payload: bytes, delimiter: bytes = b"\n") -> bytes:
@@ -121,18 +131,24 @@ def unit_of(key: str | None, payload: bytes, delimiter: bytes = b"\n") -> bytes:
             return b""
 
 
-def fetch_unit(line: bytes, delimiter: bytes = b"\n") -> bytes:
-    """Return the unit in a line, and nothing else of it.
+def fetch_unit(line: bytes) -> bytes:
+    """Return the unit in a line, byte for byte as it was on the wire, and nothing else of it.
 
     Args:
         line: The line without its LF.
-        delimiter: What the transport puts behind a plain unit.
 
     Raises:
         ValueError: The line is no entry.
     """
-    _, key, payload = _cut(line)
-    return unit_of(key, payload, delimiter)
+    return _around(*_cut(line))
+
+
+def _around(front: dict[str, object], key: str | None, payload: bytes) -> bytes:
+    """Return a unit; a plain one with what its transport puts around it."""
+    if key == "msg" and "stream" in front:
+        before, behind = sse.PLAIN
+        return before + payload + behind
+    return unit_of(key, payload, b"" if "exchange" in front else b"\n")
 
 
 def decode_entry(line: bytes, number: int, offset: int, name: str) -> Entry:

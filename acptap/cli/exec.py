@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from acptap.app.play.background import BackgroundServer
 from acptap.app.play.executing import execute
 from acptap.cli.dashes import AfterDashes
 from acptap.cli.playing import playing_options, read_chosen
@@ -27,7 +28,8 @@ def exec(  # noqa: A001 the command's name
 ) -> int:
     """Run a command with a cassette as its agent, and judge.
 
-    The command finds in ACPTAP_AGENT what to start as the agent, as often as it likes, and in
+    The command finds in ACPTAP_AGENT what to start as the agent, as often as it likes; in
+    ACPTAP_URL and ACPTAP_WS_URL where to reach the agent over HTTP and over WebSocket; and in
     ACPTAP_RUN the folder in which these agents keep their journals. It may be a test suite in any
     language.
     """
@@ -37,4 +39,4 @@ def exec(  # noqa: A001 the command's name
             "the command belongs behind `--`" if strays else "no command to run",
             fix="write: acptap exec CASSETTE -- COMMAND",
         )
-    return execute(cassette, command, read_chosen(chosen))
+    return execute(cassette, command, read_chosen(chosen), BackgroundServer)

@@ -1,6 +1,6 @@
 """The options of all commands that play a cassette."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ import click
 
 from acptap.app.play.options import (
     ReplayOptions,
+    ServeOptions,
     read_level,
     read_patience,
     read_pointers,
@@ -46,10 +47,54 @@ _OPTIONS = (
     click.option("-q", "--quiet", is_flag=True, help="Say nothing if all is fine."),
 )  # fmt: skip
 
+_SERVING = (
+    click.option(
+        "-p", "--listen", metavar="[HOST:]PORT",
+        help="Play to clients that connect here over HTTP or WebSocket; port 0 is any free one. "
+        "Default for what was recorded on the network: 127.0.0.1:8484.",
+    ),
+    click.option(
+        "--stdio", is_flag=True,
+        help="Play on standard input and output. Default for what was recorded there.",
+    ),
+    click.option(
+        "--once", is_flag=True,
+        help="With --listen: play each recorded connection once, then exit with the verdict.",
+    ),
+    click.option(
+        "--allow-remote", is_flag=True, help="With --listen: beyond this machine, too."
+    ),
+    click.option(
+        "--allow-host", "hosts", multiple=True, metavar="HOST",
+        help="With --listen: a Host header to accept beside those of this machine.",
+    ),
+    click.option(
+        "--allow-origin", "origins", multiple=True, metavar="ORIGIN",
+        help="With --listen: web pages that may connect, such as https://app.example.",
+    ),
+)  # fmt: skip
+
+
+def serving_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of serving, in the order they are written here."""
+    return _given(_SERVING, command)
+
+
+def read_serving(listen: str | None, chosen: dict[str, Any]) -> ServeOptions:
+    """Return what was chosen with those options, and take it out of what was chosen."""
+    names = ("once", "allow_remote", "hosts", "origins")
+    return ServeOptions(listen, **{name: chosen.pop(name) for name in names})
+
 
 def playing_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options of playing, in the order they are written here."""
-    for option in reversed(_OPTIONS):
+    return _given(_OPTIONS, command)
+
+
+def _given(
+    options: Sequence[Callable[..., Callable[..., int]]], command: Callable[..., int]
+) -> Callable[..., int]:
+    for option in reversed(options):
         command = option(command)
     return command
 

@@ -8,7 +8,8 @@ import click
 from acptap.app.show.showing import ShowOptions, show_command
 
 _EPILOG = """\b
-In a row: seconds, the state of each session, the session, who, what.
+In a row: seconds, the connection if there are several (c1, c2), the
+state of each session, the session, who, what.
 States in plain text: . idle, R running, A requires_action, ? unknown,
 O another one, N not known yet, x closed, - no session.
 
@@ -17,10 +18,14 @@ O another one, N not known yet, x closed, - no session.
   number       line in the cassette
   at           seconds since the recording began
   from         client or agent
+  conn         number of the connection; null if it belongs to none
+  exchange     number of the HTTP exchange, or null
+  stream       of an event stream: connection, session or events
   kind         request, response, notification, batch, malformed,
-               noise, piece, stderr or event
-  method       the method; of a response, the one it answers; of an
-               event, its name
+               noise, piece, stderr, event; http: what HTTP or a
+               WebSocket says beside messages
+  method       the method, of JSON-RPC or HTTP; of a response, the one
+               it answers; of an event, its name
   update       the update's name
   id           the request id
   session      the session's id, label its short name
@@ -30,6 +35,7 @@ O another one, N not known yet, x closed, - no session.
                change, subagent and particulars
   notes        rules met: rule, severity and particulars
   gist         what it says, in one line
+  http         the head of an HTTP request or response, or null
   payload      the message, or the text if it is none
 
 \b
@@ -47,7 +53,7 @@ O another one, N not known yet, x closed, - no session.
 @click.command(epilog=_EPILOG)
 @click.argument("cassette", type=click.Path(path_type=Path))
 @click.option("-f", "--follow", is_flag=True,
-    help="Go on with what is appended, until the agent's exit. Waits for the file if need be.",
+    help="Go on with what is appended, until the recording ends. Waits for the file if need be.",
 )  # fmt: skip
 @click.option("--session", metavar="ID",
     help="Only this session: its id, the beginning of its id, or its label (s1).",
@@ -55,12 +61,14 @@ O another one, N not known yet, x closed, - no session.
 @click.option("--kind", "kinds", multiple=True, metavar="KIND",
     help="Only entries of this kind (see below), with a `state` change or a `note`, of a severity "
     "(violation, warning), of failed answers (error), with `updates` where those are shown, or of "
-    "a method or update. May be repeated.",
+    "a method or update; `http` is all of HTTP but the messages. May be repeated.",
 )  # fmt: skip
 @click.option("--grep", "pattern", metavar="RE",
     help="Only entries in whose text or gist this regular expression occurs.",
 )  # fmt: skip
-@click.option("--expand", is_flag=True, help="A row for each chunk of a text.")
+@click.option("--expand", is_flag=True,
+    help="A row for each chunk of a text, and for what HTTP says that other rows say too.",
+)  # fmt: skip
 @click.option("-n", "--tail", type=click.IntRange(min=0), metavar="N", help="Only the last N rows.")
 @click.option("--updates", is_flag=True, help="Show what each entry asks of a view.")
 @click.option("--tree", is_flag=True,
@@ -77,6 +85,8 @@ def show(cassette: Path, **chosen: Any) -> int:
     """Show a cassette as a timeline.
 
     A header says what was recorded and how it ended; below it each entry has a row. The chunks of
-    one message share a row, unless --kind, --grep, --expand or --json asks for single entries.
+    one message share a row, and what HTTP says around each message (heads of requests that went
+    well, keep-alives, pings) has none, unless --kind, --grep, --expand or --json asks for single
+    entries.
     """
     return show_command(cassette, ShowOptions(**chosen))

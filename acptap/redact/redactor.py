@@ -171,6 +171,17 @@ class Redactor:
             cleared.append(word if new is None else new)
         return cleared
 
+    def value(self, text: str, hits: list[Hit]) -> str:
+        """Return a value that stands by itself without its secrets, and learn from it.
+
+        Args:
+            text: The value.
+            hits: What is secret in it because of where it stands.
+        """
+        self._vault.learn(hits)
+        new = self._replace(text, verbatim(text), hits + self._found(text))
+        return text if new is None else new
+
     # For texts that come bit by bit
 
     def shows(self, text: bytes) -> bool:
@@ -213,7 +224,7 @@ class Redactor:
         """Return whether a message must be read through."""
         return (
             bool(self._patterns)
-            or secrets.has_slots(method)
+            or _has_rows(text, method)
             or self._shows(text)
             or any(mark in text for mark in secrets.GENERAL)
             or (secrets.META in text and has_telling(text))
@@ -342,6 +353,13 @@ class Redactor:
             parts += (raw[done:begin], self.placeholder(secret))
             done = reading.origin(end)
         return "".join([*parts, raw[done:]]) if parts else None
+
+
+def _has_rows(text: bytes, method: str | None) -> bool:
+    """Return whether rows of single methods may fit something in a message."""
+    if method is None:
+        return any(mark in text for mark in secrets.UNSTATED)
+    return secrets.has_slots(method)
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
 """What is known to be secret: its number, and how to find it again, however it is spelled."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import AnyStr, Generic
 
 from acptap.redact.hits import PLACEHOLDER, Hit
@@ -87,13 +87,28 @@ class Vault:
         yield from (place for place, _ in self._needles.places(data, 0))
 
     def found(self, text: str) -> Iterator[Hit]:
-        """Yield where learnt secrets stand in a text, as they are; short ones as whole words."""
-        ends: dict[str, int] = {}
-        for start, secret in self._index.places(text):
-            end = start + len(secret)
-            if start >= ends.get(secret, 0) and _is_apart(text, start, end):
-                ends[secret] = end
-                yield Hit(start, end, secret)
+        """Yield where learnt secrets stand in a text, as they are; short ones as whole words.
+
+        A word ends where another secret begins: once that is replaced, nobody could tell.
+        """
+        borders: set[int] = set()
+        todo = [(start, start + len(secret), secret) for start, secret in self._index.places(text)]
+        while True:
+            known = len(borders)
+            ends: dict[str, int] = {}
+            waiting = []
+            for start, end, secret in todo:
+                if start < ends.get(secret, 0):
+                    continue
+                if _is_apart(text, start, end, borders):
+                    ends[secret] = end
+                    borders.update((start, end))
+                    yield Hit(start, end, secret)
+                else:
+                    waiting.append((start, end, secret))
+            if len(borders) == known or not waiting:
+                return
+            todo = waiting
 
 
 class _Index(Generic[AnyStr]):
@@ -125,9 +140,11 @@ class _Index(Generic[AnyStr]):
                 place = text.find(known_text, place + 1)
 
 
-def _is_apart(text: str, start: int, end: int) -> bool:
+def _is_apart(text: str, start: int, end: int, borders: Container[int]) -> bool:
     """Return whether what stands there is no part of an innocent word."""
-    return end - start >= _LONG or not (_goes_on(text, start) or _goes_on(text, end))
+    return end - start >= _LONG or all(
+        place in borders or not _goes_on(text, place) for place in (start, end)
+    )
 
 
 def _goes_on(text: str, place: int) -> bool:

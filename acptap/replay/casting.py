@@ -8,6 +8,7 @@ from itertools import islice
 from acptap.acp import methods
 from acptap.jsonrpc import RequestId, Response, Side, read
 from acptap.replay.difference import Difference
+from acptap.replay.framing import Framing, text_of
 from acptap.replay.live import Call
 from acptap.replay.matching import Asked, Matcher, negotiation
 from acptap.replay.progress import Progress
@@ -79,9 +80,9 @@ class Casting:
         taken = live in self.renaming.sessions.live
         return live if live in self._script.sessions and not taken else None
 
-    def voice(self, ids: Mapping[Step, bytes]) -> Voice:
+    def voice(self, ids: Mapping[Step, bytes], framing: Framing) -> Voice:
         """Return the voice that speaks with the names known by now."""
-        return Voice(self.unit, self.renaming, ids)
+        return Voice(self.unit, self.renaming, ids, framing)
 
     # Calls
 
@@ -193,7 +194,7 @@ class Casting:
 
     def text(self, step: Step) -> bytes:
         """Return the JSON text of a step's message."""
-        text = jsontext.bare(self.unit(step))
+        text = text_of(self.unit(step), step.framing)
         if step.member < 0:
             return text
         span = spans.find(text, (step.member,))[0]

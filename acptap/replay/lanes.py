@@ -15,7 +15,8 @@ from collections.abc import Iterable
 
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
-from acptap.replay.script import Lane, Script, Step, StepKind, spare_key
+from acptap.replay.exchanges import Exchanges
+from acptap.replay.script import Lane, Script, Step, StepKind, is_noise, spare_key
 from acptap.replay.transcript import Transcript
 
 _PROMPT = "session/prompt"
@@ -33,19 +34,26 @@ def build(entries: Iterable[Entry]) -> Script:
     return _lay_out(transcript)
 
 
-def build_all(entries: Iterable[Entry]) -> list[Script]:
+def build_all(entries: Iterable[Entry], exchanges: Exchanges | None = None) -> list[Script]:
     """Return the scripts of all recorded connections, by their numbers.
 
     Args:
         entries: A cassette's entries, in recorded order.
+        exchanges: Its exchanges, if it was recorded on the network. What is no part of a
+            conversation is passed over, and so is a WebSocket on which there was none.
     """
     transcripts: dict[int, Transcript] = {}
-    for entry in entries:
+    for entry, exchange in (exchanges or Exchanges()).spoken(entries):
         transcript = transcripts.get(entry.conn)
         if transcript is None:
             transcript = transcripts[entry.conn] = Transcript()
-        transcript.add(entry)
-    return [_lay_out(transcripts[number]) for number in sorted(transcripts)]
+        transcript.add(entry, exchange)
+    scripts = [_lay_out(transcripts[number]) for number in sorted(transcripts)]
+    return scripts if exchanges is None else [script for script in scripts if _speaks(script)]
+
+
+def _speaks(script: Script) -> bool:
+    return any(not is_noise(step) for lane in script.lanes for step in lane.steps)
 
 
 def _lay_out(transcript: Transcript) -> Script:
@@ -69,7 +77,15 @@ class _Layout:
 
     def __init__(self, transcript: Transcript) -> None:
         self.script = Script(
-            conn=transcript.conn or 1, uses=transcript.uses, ending=transcript.ending
+            conn=transcript.conn or 1,
+            uses=transcript.uses,
+            refused=transcript.refused,
+            refused_answers=transcript.refused_answers,
+            turned_away={
+                session: asked for session, asked in transcript.turned_away.items() if any(asked)
+            },
+            streams=transcript.streams,
+            ending=transcript.ending,
         )
         self._minted = transcript.minted
         self._before: Lane | None = None  # where the step before stands

@@ -11,16 +11,17 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from acptap.acp.methods import is_optional_notification
-from acptap.jsonrpc import Malformed, Notification, Request, RequestId, Response, Side
-from acptap.pairing import Ledger
+from acptap.jsonrpc import Malformed, Notification, Request, Response, Side
 from acptap.replay import misses
 from acptap.replay.casting import Casting, Part, Read
+from acptap.replay.framing import TRANSPORTS, Framing
 from acptap.replay.live import Call, messages, plain_id, spelled_id
 from acptap.replay.matching import Matcher
 from acptap.replay.progress import Progress
-from acptap.replay.release import Release, Waiting, refusal
+from acptap.replay.questions import Questions
+from acptap.replay.release import Release, Waiting, refusal, undelivered
 from acptap.replay.report import Differing, Miss, Report, describe
-from acptap.replay.script import Lane, Script, Step, StepKind
+from acptap.replay.script import Lane, Refused, Script, Step, StepKind
 from acptap.wire import jsontext
 
 
@@ -31,10 +32,12 @@ class Player:
         script: The recorded connection. It is not changed.
         read: Returns the bytes of a step's unit as they were on the wire, delimiter included.
         matcher: Compares messages; by default at the level `method`.
-        delimiter: What stands behind acptap's own answers.
+        framing: What delimits messages where it is played, whatever did in the recording.
 
     Attributes:
         script: The recorded connection.
+        refused: How the last unit that was received was turned down in the recording, where it can
+            be turned down again: over HTTP. Nothing follows from such a unit. Else None.
         moved: The lanes in which the last unit that was received matched a step, with the time at
             which that step was recorded: delays count from there.
     """
@@ -45,18 +48,20 @@ class Player:
         *,
         read: Read,
         matcher: Matcher | None = None,
-        delimiter: bytes = b"\n",
+        framing: Framing = Framing.LINE,
     ) -> None:
         self.script = script
+        self.refused: Refused | None = None
         self.moved: dict[Lane, float] = {}
         self._matcher = matcher or Matcher()
         self._casting = Casting(script, read, self._matcher)
-        self._delimiter = delimiter
+        self._framing = framing
         self._ids: dict[Step, bytes] = {}  # JSON text of the live ids, by recorded request
-        self._voice = self._casting.voice(self._ids)
+        self._voice = self._casting.voice(self._ids, framing)
+        self._streams_asked: Counter[str | None] = Counter()
         self._open: dict[Progress, None] = {}  # lanes with unanswered live requests
-        self._asked: Ledger[Step] = Ledger()  # the agent's requests that wait for an answer
-        self._answered: dict[RequestId, Step] = {}  # and those that got one, the latest of an id
+        self._asked = Questions(script)
+        self._turned_down: Counter[Step] = Counter()  # answers to the agent's requests
         self._counts: Counter[tuple[str | None, str]] = Counter()
         self._noted: Counter[str] = Counter()
         self._said = Report(script.conn)
@@ -78,6 +83,7 @@ class Player:
             text: The unit, with or without its line end: a message, a batch, or anything else.
         """
         self.moved.clear()
+        self.refused = None
         releases: list[Release] = []
         for message, own_text in messages(jsontext.bare(text)):
             match message:
@@ -92,6 +98,24 @@ class Player:
                 case _:
                     assert_never(message)
         return releases
+
+    def turn_away(self, session: str | None) -> Refused | None:
+        """Return how a live client that asks for an event stream is to be turned away.
+
+        Args:
+            session: The session whose stream it is; None for the connection's own.
+        """
+        asked = self.script.turned_away
+        recorded = session
+        if session is not None and session not in asked:  # it may have brought another one along
+            bound = self._casting.recorded_session(session)
+            recorded = bound or next((one for one in asked if one is not None), None)
+        if recorded not in asked:
+            return None
+        answers = asked[recorded]
+        place = min(self._streams_asked[recorded], len(answers) - 1)
+        self._streams_asked[recorded] += 1
+        return answers[place]
 
     def waiting(self) -> list[Waiting]:
         """Return the lanes in which live requests are open, and what each of them awaits."""
@@ -136,12 +160,22 @@ class Player:
         part = self._find(call)
         if isinstance(part, Miss):
             self._said.unmatched.append(part)
-            return [refusal(None, id_, part, self._delimiter)]
+            return [refusal(None, id_, part, self._framing)]
+        self._casting.take(part, call)
+        if part.step in self.script.refused:
+            return [*self._play(part), *self._turn_down(part.step, id_)]
         progress = self._casting.progress(part.step.home)
         self._ids[part.step] = progress.open[part.step] = id_
         self._open[progress] = None
-        self._casting.take(part, call)
         return self._play(part)
+
+    def _turn_down(self, step: Step, id_: bytes | None = None) -> list[Release]:
+        """Take in a call that was turned down in the recording; a request has an id."""
+        refused = self.script.refused[step]
+        if self._framing is Framing.BLOCK:
+            self.refused = refused
+            return []
+        return [] if id_ is None else [undelivered(step.home, id_, refused, self._framing)]
 
     def _notification(self, notification: Notification) -> list[Release]:
         call = Call.of(notification)
@@ -152,14 +186,23 @@ class Player:
         if isinstance(part, Miss):
             return self._contradict(self._lane_of(call), part)
         self._casting.take(part, call)
+        if part.step in self.script.refused:
+            return [*self._play(part), *self._turn_down(part.step)]
         return self._play(part)
 
     def _answer(self, response: Response) -> list[Release]:
-        request = self._asked.settle(Side.AGENT, response.id)
+        request = self._asked.find(response.id)
         if request is None:
             return self._unasked(response)
-        self._answered[response.id] = request
+        turned_down = self.script.refused_answers.get(request, [])
+        if self._framing is Framing.BLOCK and self._turned_down[request] < len(turned_down):
+            self.refused = turned_down[self._turned_down[request]]
+            self._turned_down[request] += 1
+            return []
+        self._asked.settle(response.id)
         recorded = request.answer
+        if recorded is None and turned_down:
+            return []
         if recorded is None:
             what = f"the cassette holds no answer to {describe(request)}"
             return self._contradict(request.home, misses.about(what, request))
@@ -175,7 +218,7 @@ class Player:
             return []
         if self._casting.take_spare(StepKind.ANSWER, id_=response.id):
             return []
-        request = self._answered.get(response.id)
+        request = self._asked.answered(response.id)
         if request is not None:
             what = f"a second answer to {describe(request)}"
             return self._contradict(request.home, misses.about(what, request.answer or request))
@@ -219,7 +262,7 @@ class Player:
         ids = list(progress.open.values())
         progress.open.clear()
         self._open.pop(progress, None)
-        return [refusal(progress.lane, id_, miss, self._delimiter) for id_ in ids]
+        return [refusal(progress.lane, id_, miss, self._framing) for id_ in ids]
 
     # Playing
 
@@ -228,13 +271,13 @@ class Player:
         step = part.step
         if part.renaming is not self._voice.renaming:
             self._casting.renaming = part.renaming
-            self._voice = self._casting.voice(self._ids)
+            self._voice = self._casting.voice(self._ids, self._framing)
         if part.difference is not None:
             difference = part.difference.shortened()
             self._said.differing.append(Differing(step.number, describe(step), difference))
         self.moved[step.home] = step.at
         self._left -= not step.optional
-        released = self._casting.progress(step.home).match(step, self._is_ready)
+        released = self._casting.progress(step.home).match(step, self._awaited)
         tied = self.script.ties.get(step)
         return self._go_on([] if tied is None else [tied], released)
 
@@ -248,9 +291,9 @@ class Player:
                     todo += self._opened_by(step)
             looked_at = len(steps)
             if todo:
-                steps += self._casting.progress(todo.pop()).advance(self._is_ready)
+                steps += self._casting.progress(todo.pop()).advance(self._awaited)
         steps.sort(key=lambda step: step.number)
-        return [self._release(step) for step in steps]
+        return self._release_all(steps)
 
     def _opened_by(self, step: Step) -> list[Lane]:
         sessions = self.script.mints[step]
@@ -259,29 +302,42 @@ class Player:
             self._casting.progress(lane).is_open = True
         return lanes
 
-    def _is_ready(self, step: Step) -> bool:
-        """Return whether the client's requests that a step refers to have been matched."""
+    def _awaited(self, step: Step) -> Step | None:
+        """Return the request of the client that a step refers to and that was not matched yet."""
         if step.refers is None and not step.parts:
-            return True  # nearly all of them
-        requests = (part.refers for part in step.messages)
-        return all(
-            self._casting.progress(request.home).has_played(request)
-            for request in requests
-            if request is not None and request.side is Side.CLIENT
-        )
+            return None  # nearly all of them
+        for part in step.messages:
+            request = part.refers
+            if request is None or request.side is Side.AGENT:
+                continue
+            if not self._casting.progress(request.home).has_played(request):
+                return request
+        return None
 
-    def _release(self, step: Step) -> Release:
-        self._left -= 1
-        if step.kind is not StepKind.NOTIFICATION:
-            self._follow(step)
-        last = step.pieces[-1] if step.pieces else step
-        return Release(step.home, step.at, last.ends_read, step.number, step, self._voice)
+    def _release_all(self, steps: list[Step]) -> list[Release]:
+        releases: list[Release] = []
+        for step in steps:
+            self._left -= 1
+            if step.kind is not StepKind.NOTIFICATION:
+                self._follow(step)
+            last = step.pieces[-1] if step.pieces else step
+            if self._voice.can_spell(step):
+                released = Release(step.home, step.at, last.ends_read, step.number, step)
+                released.voice, released.stream = self._voice, self.script.streams.get(step)
+                releases.append(released)
+                continue
+            self._noted[_unsaid(step, self._framing)] += 1
+            if releases and last.ends_read:
+                releases[-1].ends_read = True
+        return releases
 
     def _follow(self, step: Step) -> None:
         """Take in which requests a step of the agent opens and closes."""
         for part in step.messages:
             if part.kind is StepKind.REQUEST:
-                self._asked.open(Side.AGENT, part.id, part)
+                id_ = self._asked.ask(part)
+                if id_ != part.id:
+                    self._ids[part] = plain_id(id_)
             elif part.kind is StepKind.ANSWER and part.refers is not None:
                 self._close(part.refers)
 
@@ -290,3 +346,9 @@ class Player:
         progress.open.pop(request, None)
         if not progress.open:
             self._open.pop(progress, None)
+
+
+def _unsaid(step: Step, framing: Framing) -> str:
+    there, here = TRANSPORTS[step.framing], TRANSPORTS[framing]
+    what = "an event without its end" if there == here else f"no message, recorded over {there}"
+    return f"left out over {here}: {what}"

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from acptap.jsonrpc import Side
 from acptap.replay.script import Lane, Step, StepKind
 
-IsReady = Callable[[Step], bool]
-"""Whether every request of the client that a step of the agent waits for has been matched."""
+Awaited = Callable[[Step], Step | None]
+"""The request of the client that a step of the agent still waits for, or None."""
 
 
 class Progress:
@@ -20,8 +20,8 @@ class Progress:
             the order they came.
     """
 
-    __slots__ = ("_ahead", "_ahead_to", "_cursor", "_held", "_matched", "failure", "is_open",
-                 "lane", "open")  # fmt: skip
+    __slots__ = ("_ahead", "_ahead_to", "_cursor", "_held", "_loose", "_matched", "failure",
+                 "is_open", "lane", "open")  # fmt: skip
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
@@ -32,7 +32,8 @@ class Progress:
         self._matched: set[Step] = set()  # steps of the client from the cursor on
         self._ahead: set[Step] = set()  # steps of the agent from the cursor on, released already
         self._ahead_to = 0  # up to where the agent's steps were looked at for that
-        self._held: list[Step] = []  # those of them that still wait for their own request
+        self._held: dict[Step, list[Step]] = {}  # those that wait, by the request they wait for
+        self._loose: list[Step] = []  # those whose request comes in another lane, or came too early
 
     def window(self) -> Iterator[Step]:
         """Yield what the lane awaits of the client: the open window's steps, in recorded order."""
@@ -53,18 +54,18 @@ class Progress:
         """Return whether a step of this lane was matched, or released."""
         return step.place < self._cursor or step in self._matched or step in self._ahead
 
-    def match(self, step: Step, is_ready: IsReady) -> list[Step]:
+    def match(self, step: Step, awaited: Awaited) -> list[Step]:
         """Take in that a step of the client was matched, and return the agent's that may go now.
 
         A step that is matched ahead of its window counts when the window comes.
         """
         self._matched.add(step)
-        released = self.advance(is_ready)
+        released = self.advance(awaited)
         if step.kind is StepKind.REQUEST:
-            released += self._run_ahead(step, is_ready)
+            released += self._run_ahead(step, awaited)
         return released
 
-    def advance(self, is_ready: IsReady) -> list[Step]:
+    def advance(self, awaited: Awaited) -> list[Step]:
         """Go on to the next step that has not come, and return the agent's steps on the way."""
         released: list[Step] = []
         steps = self.lane.steps
@@ -77,7 +78,7 @@ class Progress:
                 self._matched.discard(step)
             elif step in self._ahead:
                 self._ahead.discard(step)
-            elif is_ready(step):
+            elif awaited(step) is None:
                 released.append(step)
             else:
                 break
@@ -91,24 +92,36 @@ class Progress:
             if not step.optional and not self.has_played(step):
                 yield step
 
-    def _run_ahead(self, request: Step, is_ready: IsReady) -> list[Step]:
+    def _run_ahead(self, request: Step, awaited: Awaited) -> list[Step]:
         """Return what may go although the window is not complete: up to the request's own answer.
 
         A client may wait for that answer before it sends the rest of the window.
         """
         answer, steps = request.answer, self.lane.steps
-        if answer is None or answer.lane is not self.lane or self._cursor == len(steps):
-            return []
-        awaited = steps[self._cursor]
-        if awaited.side is Side.AGENT or not awaited.phase == request.phase == answer.phase:
+        held = self._held.pop(request, [])
+        if answer is None or not self._may_run_ahead(request, answer):
+            self._loose += held
             return []
         start = max(self._ahead_to, self._cursor)
         self._ahead_to = max(start, answer.place + 1)
-        looked_at = self._held + steps[start : self._ahead_to]
-        waiting = [
-            step for step in looked_at if step.side is Side.AGENT and not self.has_played(step)
-        ]
-        released = [step for step in waiting if is_ready(step)]
-        self._held = [step for step in waiting if not is_ready(step)]
+        looked_at = self._loose + held + steps[start : self._ahead_to]
+        self._loose = []
+        released: list[Step] = []
+        for step in looked_at:
+            if step.side is Side.CLIENT or self.has_played(step):
+                continue
+            other = awaited(step)
+            if other is None:
+                released.append(step)
+            elif other.lane is self.lane:
+                self._held.setdefault(other, []).append(step)
+            else:
+                self._loose.append(step)
         self._ahead.update(released)
         return released
+
+    def _may_run_ahead(self, request: Step, answer: Step) -> bool:
+        if answer.lane is not self.lane or self._cursor == len(self.lane.steps):
+            return False
+        next_one = self.lane.steps[self._cursor]
+        return next_one.side is Side.CLIENT and next_one.phase == request.phase == answer.phase

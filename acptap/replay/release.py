@@ -2,13 +2,17 @@
 
 from dataclasses import dataclass
 
+from acptap.replay.framing import Framing, frame
 from acptap.replay.report import Miss, describe
-from acptap.replay.script import Lane, Step
+from acptap.replay.script import Lane, Refused, Step, is_noise
 from acptap.replay.voice import Voice
 from acptap.wire import jsontext
 
 UNMATCHED = -32001
 """The error code of acptap's own answers."""
+
+INTERNAL = -32603
+"""The error code with which clients report what went wrong beneath them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,6 +26,7 @@ class Release:
         number: The line of its entry in the cassette; None for an answer of acptap's own.
         what: The step to spell, or the bytes of acptap's own answer.
         voice: Spells the step.
+        stream: The session on whose event stream it came, if it is no message.
     """
 
     lane: Lane | None
@@ -30,10 +35,16 @@ class Release:
     number: int | None
     what: Step | bytes
     voice: Voice | None = None
+    stream: str | None = None
+
+    @property
+    def noise(self) -> Step | None:
+        """The step that it is, if that is no message."""
+        return self.what if isinstance(self.what, Step) and is_noise(self.what) else None
 
     @property
     def data(self) -> bytes:
-        """The bytes to send, line end included. They are fetched anew whenever asked for."""
+        """The bytes to send, what delimits them included; fetched anew whenever asked for."""
         if isinstance(self.what, bytes):
             return self.what
         assert self.voice is not None
@@ -62,20 +73,34 @@ class Waiting:
         return f"{asked} waits for {_named(self.awaited)}"
 
 
-def refusal(lane: Lane | None, id_: bytes, miss: Miss, delimiter: bytes) -> Release:
+def refusal(lane: Lane | None, id_: bytes, miss: Miss, framing: Framing) -> Release:
     """Return an error that acptap answers a live request with.
 
     Args:
         lane: The lane that failed, if one did.
         id_: The JSON text of the request's id.
         miss: What did not match.
-        delimiter: What stands behind the answer.
+        framing: What delimits the answer.
     """
     said = miss.as_json()
     del said["what"]  # the message says it
     error = {"code": UNMATCHED, "message": f"acptap: {miss}", "data": {"acptap": said}}
-    text = b'{"jsonrpc":"2.0","id":%b,"error":%b}%b' % (id_, jsontext.dump(error), delimiter)
-    return Release(lane, None, ends_read=True, number=None, what=text)
+    return _error(lane, id_, error, framing)
+
+
+def undelivered(lane: Lane, id_: bytes, refused: Refused, framing: Framing) -> Release:
+    """Return the error that a client makes of a request which its server turned down.
+
+    It is for a client that is not connected over HTTP, and can't be shown the recorded status.
+    """
+    words = f"HTTP {refused.status} {refused.reason}".rstrip()
+    error = {"code": INTERNAL, "message": words, "data": {"status": refused.status}}
+    return _error(lane, id_, error, framing)
+
+
+def _error(lane: Lane | None, id_: bytes, error: dict[str, object], framing: Framing) -> Release:
+    text = b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (id_, jsontext.dump(error))
+    return Release(lane, None, ends_read=True, number=None, what=frame(text, framing))
 
 
 def _named(steps: tuple[Step, ...]) -> str:

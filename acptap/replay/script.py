@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from acptap.jsonrpc import RequestId, Side
+from acptap.replay.framing import Framing
 
 
 class StepKind(StrEnum):
@@ -66,6 +67,7 @@ class Step:
         optional: A client's step that holds nothing up and need not come.
         ends_read: Whether the recorded read ended with it, so that replay writes up to here.
         redacted: Whether secrets were taken out of its payload.
+        framing: What delimits its unit.
         parts: The messages of a batch that the agent sent, in order.
         pieces: The further entries of a unit that was too long to be written whole.
     """
@@ -87,6 +89,7 @@ class Step:
     optional: bool = False
     ends_read: bool = True
     redacted: bool = False
+    framing: Framing = Framing.LINE
     parts: tuple["Step", ...] = ()
     pieces: tuple["Step", ...] = ()
 
@@ -111,11 +114,34 @@ class Ending:
             is part of what the agent did, and is played.
         code: The exit code, if the process was seen to exit.
         signal: The name of the signal that ended it, if one did.
+        close_code: The code that it closed a WebSocket with, if it gave one.
+        reason: The words beside that code.
+        is_cut: The connection broke off: no close frame, no last chunk.
     """
 
     before_client: bool = False
     code: int | None = None
     signal: str | None = None
+    close_code: int | None = None
+    reason: str = ""
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """How a request was turned down: the agent never got the message, or there was no stream.
+
+    Attributes:
+        status: The status of the HTTP answer.
+        reason: The words behind it.
+        headers: Its headers.
+        body: Where the lines that hold its body start in the file, in bytes.
+    """
+
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    body: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -136,6 +162,11 @@ class Script:
         ties: For a client's request that is answered in a batch of another lane: that lane.
         uses: What the agent did that a client must be able to do (keys of `capabilities.NEEDS`),
             with the line it did it in first.
+        refused: The calls of the client that never got to the agent, and how they were answered.
+        refused_answers: For a request of the agent: the answers that never got to it, in order.
+        turned_away: How those who asked for the event stream of a session (or of the connection,
+            None) were turned away, in order; None for each who was not.
+        streams: For what is no message and came on a session's event stream: the session.
         size: How many steps there are to play, optional ones not counted.
         ending: How the agent's side ended.
     """
@@ -150,8 +181,17 @@ class Script:
     mints: dict[Step, tuple[str, ...]] = field(default_factory=dict)
     ties: dict[Step, Lane] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
+    refused: dict[Step, Refused] = field(default_factory=dict)
+    refused_answers: dict[Step, list[Refused]] = field(default_factory=dict)
+    turned_away: dict[str | None, list[Refused | None]] = field(default_factory=dict)
+    streams: dict[Step, str] = field(default_factory=dict)
     size: int = 0
     ending: Ending = Ending()
+
+
+def is_noise(step: Step) -> bool:
+    """Return whether a step is no message."""
+    return step.kind is StepKind.NOISE and not step.parts
 
 
 def spare_key(kind: StepKind, method: str, id_: RequestId) -> object:

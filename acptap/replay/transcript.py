@@ -1,6 +1,6 @@
 """Read a recorded connection once, entry by entry, and tie its messages together."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import assert_never
 
 from acptap.acp import methods
@@ -20,11 +20,12 @@ from acptap.jsonrpc import (
 )
 from acptap.pairing import Ledger
 from acptap.replay.capabilities import used_by
-from acptap.replay.script import Ending, Step, StepKind
+from acptap.replay.endings import Ends
+from acptap.replay.exchanges import Exchange
+from acptap.replay.framing import Framing, text_of
+from acptap.replay.pieces import Pieces
+from acptap.replay.script import Ending, Refused, Step, StepKind, is_noise
 from acptap.wire import jsontext
-
-JOINED_LIMIT = 64 * 1024 * 1024
-"""Bytes up to which a unit that was written in pieces is joined, so that it can be read."""
 
 _REMEMBERED = 10_000
 _COMMANDS = "available_commands_update"
@@ -43,28 +44,6 @@ class Mint:
     answer: Step
 
 
-@dataclass(slots=True)
-class _Pieces:
-    """A unit that is coming in pieces."""
-
-    steps: list[Step] = field(default_factory=list)
-    raw: list[bytes] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, step: Step, raw: bytes) -> None:
-        self.steps.append(step)
-        self.size += len(raw)
-        if self.size > JOINED_LIMIT:
-            self.raw.clear()
-        else:
-            self.raw.append(raw)
-
-    def finish(self) -> tuple[Step, bytes]:
-        first, *rest = self.steps
-        first.pieces = tuple(rest)
-        return first, b"" if self.size > JOINED_LIMIT else b"".join(self.raw)
-
-
 class Transcript:
     """The steps of a connection, in recorded order, each tied to the one it refers to.
 
@@ -78,7 +57,10 @@ class Transcript:
         minted: Sessions that an answer names before the client did.
         commands: The steps that announce a session's commands.
         uses: What the agent did that a client must be able to do, with the first line it did so.
-        ending: How the agent's side ended.
+        refused: The calls of the client that never got to the agent.
+        refused_answers: For a request of the agent: the answers that never got to it.
+        turned_away: How those who asked for an event stream were turned away, by its session.
+        streams: For what is no message and came on a session's event stream: the session.
     """
 
     def __init__(self) -> None:
@@ -87,105 +69,144 @@ class Transcript:
         self.minted: dict[str, Mint] = {}
         self.commands: set[Step] = set()
         self.uses: dict[str, int] = {}
-        self.ending = Ending()
+        self.refused: dict[Step, Refused] = {}
+        self.refused_answers: dict[Step, list[Refused]] = {}
+        self.turned_away: dict[str | None, list[Refused | None]] = {}
+        self.streams: dict[Step, str] = {}
+        self._ends = Ends()
         self._open: Ledger[Step] = Ledger()
         self._recent: dict[tuple[Side, RequestId], Step] = {}
         self._elicitations: dict[str, Step] = {}
         self._named: set[str] = set()  # sessions that the client has spoken of
         self._latest: dict[Side, Step] = {}
-        self._pieces: dict[Side, _Pieces] = {}
+        self._pieces: dict[tuple[Side, Exchange | None], Pieces] = {}
         self._words: dict[str, str] = {}  # one object for each method and session
-        self._ended: set[Side] = set()
 
-    def add(self, entry: Entry) -> None:
-        """Take in the next entry of the connection."""
+    @property
+    def ending(self) -> Ending:
+        """How the agent's side ended."""
+        return self._ends.ending
+
+    def add(self, entry: Entry, exchange: Exchange | None = None) -> None:
+        """Take in the next entry of the connection.
+
+        Args:
+            entry: It.
+            exchange: The HTTP exchange it belongs to; None on standard input and output.
+        """
         self.conn = self.conn or entry.conn
         if entry.event is not None:
-            self._transport(entry)
+            self._ends.hear(entry, exchange, len(self.steps))
+            if entry.event == "response" and exchange is not None and exchange.is_stream:
+                asked = self.turned_away.setdefault(exchange.session, [])
+                asked.append(exchange.turned_away)
             return
-        step = self._step(entry)
-        if entry.more or step.side in self._pieces:
-            self._piece(step, entry)
+        framing = Framing.LINE if exchange is None else exchange.framing_of(entry)
+        if framing is None:
             return
-        self._unit(step, entry.reading())
+        step = self._step(entry, framing)
+        if entry.more or (step.side, exchange) in self._pieces:
+            self._piece(step, entry, exchange)
+            return
+        self._unit(step, b"" if framing is Framing.BINARY else entry.reading(), exchange)
 
     def finish(self) -> None:
         """Take in that there are no more entries.
 
-        A unit of which only pieces are there was cut off by a crash: it can't be played.
+        A unit of which only pieces are there was cut off by a crash: it can't be played. What the
+        client said after the agent's end was never read by anyone.
         """
+        if self._ends.place is not None:
+            for step in self.steps[self._ends.place :]:
+                step.optional |= step.side is Side.CLIENT
         for pieces in self._pieces.values():
-            step, _ = pieces.finish()
-            if step in self.steps:
-                self.steps.remove(step)
+            if pieces.first in self.steps:
+                self.steps.remove(pieces.first)
         self._pieces.clear()
 
     # Units
 
-    def _transport(self, entry: Entry) -> None:
-        if entry.event not in ("end", "exit"):
-            return
-        if entry.side is Side.AGENT:
-            ending = self.ending
-            before_client = ending.before_client or Side.CLIENT not in self._ended
-            code, signal = entry.front.get("code"), entry.front.get("signal")
-            self.ending = Ending(
-                before_client,
-                code if isinstance(code, int) else ending.code,
-                signal if isinstance(signal, str) else ending.signal,
-            )
-        self._ended.add(entry.side)
-
-    def _step(self, entry: Entry) -> Step:
+    def _step(self, entry: Entry, framing: Framing) -> Step:
         redacted = entry.front.get("redacted") is True
-        step = Step(entry.number, entry.offset, entry.at, entry.side, redacted=redacted)
+        step = Step(
+            entry.number, entry.offset, entry.at, entry.side, redacted=redacted, framing=framing
+        )
         latest = self._latest.get(step.side)
         if latest is not None and latest.at == step.at:
             latest.ends_read = False
         self._latest[step.side] = step
         return step
 
-    def _piece(self, step: Step, entry: Entry) -> None:
-        side = step.side
+    def _piece(self, step: Step, entry: Entry, exchange: Exchange | None) -> None:
+        key = step.side, exchange
         if entry.key == "msg":
             raise DamagedCassette(
                 "a unit begins although the one before it, which is in pieces, has not ended",
                 where=f"line {entry.number}",
                 fix="restore the file, or delete the pieces before that line",
             )
-        if side not in self._pieces:
-            self._pieces[side] = _Pieces()
-            if side is Side.AGENT:
+        if key not in self._pieces:
+            self._pieces[key] = Pieces()
+            if step.side is Side.AGENT:
                 self.steps.append(step)
-        pieces = self._pieces[side]
+        pieces = self._pieces[key]
         pieces.add(step, entry.unit())
         if not entry.more:
-            del self._pieces[side]
+            del self._pieces[key]
             step, raw = pieces.finish()
-            self._unit(step, jsontext.bare(raw))
+            self._unit(step, text_of(raw, step.framing), exchange)
 
-    def _unit(self, step: Step, text: bytes) -> None:
+    def _unit(self, step: Step, text: bytes, exchange: Exchange | None) -> None:
         messages, is_batch = _messages(text)
         if step.side is Side.CLIENT:
-            self._said_by_client(step, messages, is_batch=is_batch)
+            refused = None if exchange is None else exchange.refused
+            self._said_by_client(step, messages, refused, is_batch=is_batch)
             return
+        self._ends.spoke(exchange)
         if not step.pieces:
             self.steps.append(step)
         if is_batch:
             step.parts = tuple(_member(step, index) for index in range(len(messages)))
         for part, message in zip(step.messages, messages, strict=False):
             self._message(part, message, step)
+        if is_noise(step) and exchange is not None and exchange.session is not None:
+            self.streams[step] = exchange.session
 
-    def _said_by_client(self, unit: Step, messages: list[Message], *, is_batch: bool) -> None:
+    def _said_by_client(
+        self, unit: Step, messages: list[Message], refused: Refused | None, *, is_batch: bool
+    ) -> None:
         steps = [unit]
         if is_batch:
             steps = [_member(unit, index) for index in range(len(messages))]
         for step, message in zip(steps, messages, strict=False):
-            self._message(step, message, step)
+            if refused is None:
+                self._message(step, message, step)
+            else:
+                self._refuse(step, message, refused)
         for step in steps:
-            # what comes after the agent's end was never read by anyone
-            step.optional = _is_optional(step) or Side.AGENT in self._ended
-        self.steps += steps
+            step.optional = _is_optional(step)
+        self.steps += [step for step in steps if step.kind is not StepKind.ANSWER or not refused]
+
+    def _refuse(self, step: Step, message: Message, refused: Refused) -> None:
+        """Take in a message that the agent never got: it opens nothing and settles nothing."""
+        match message:
+            case Request(id=id_, method=method, params=params):
+                step.kind, step.id = StepKind.REQUEST, id_
+                self._call(step, method, params)
+                self.refused[step] = refused
+            case Notification(method=method, params=params):
+                step.kind = StepKind.NOTIFICATION
+                self._call(step, method, params)
+                self.refused[step] = refused
+            case Response():
+                step.kind = StepKind.ANSWER
+                request = self._open.find(Side.AGENT, message.id)
+                if request is not None:
+                    self.refused_answers.setdefault(request, []).append(refused)
+            case Malformed():
+                pass
+            case _:
+                assert_never(message)
 
     # Messages
 
@@ -285,7 +306,7 @@ def _messages(text: bytes) -> tuple[list[Message], bool]:
 def _member(unit: Step, index: int) -> Step:
     return Step(
         unit.number, unit.offset, unit.at, unit.side,
-        member=index, redacted=unit.redacted, pieces=unit.pieces,
+        member=index, redacted=unit.redacted, framing=unit.framing, pieces=unit.pieces,
     )  # fmt: skip
 
 

@@ -20,14 +20,14 @@ class Folding:
 
     def __init__(self, span: float | None = None) -> None:
         self.span = span
-        self._runs: dict[str | None, tuple[object, Row, list[str]]] = {}
+        self._runs: dict[object, tuple[object, Row, list[str]]] = {}
 
     def add(self, row: Row) -> list[Row]:
         """Take in a row and return the rows that are complete."""
         chunk = row.reading.chunk
         if chunk is None or row.moves:
             return [*self.flush(), row]
-        session = row.sessions[0] if row.sessions else None
+        session = row.key(row.sessions[0]) if row.sessions else row.conn
         key = (row.side, row.reading.update, chunk[0], [note.rule for note in row.notes])
         run = self._runs.get(session)
         done: list[Row] = []

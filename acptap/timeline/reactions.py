@@ -4,24 +4,24 @@ from collections.abc import Mapping
 
 from acptap.timeline.gists import brief
 from acptap.timeline.printable import visible
-from acptap.timeline.rows import Track
+from acptap.timeline.rows import Key, Row, Track
 from acptap.updates import Update, UpdateKind
 
 _PLACED = frozenset({UpdateKind.MESSAGE, UpdateKind.REASONING})
 """Kinds that are told by their places, not by their ids."""
 
 
-def in_words(update: Update, own: str | None, tracks: Mapping[str, Track]) -> str:
+def in_words(update: Update, row: Row, tracks: Mapping[Key, Track]) -> str:
     """Return an update in words, safe for a terminal.
 
     Args:
         update: The update.
-        own: The session that is named already.
+        row: The row that it stands below, and whose session is named already.
         tracks: The sessions, for their short names.
     """
-    label = None if update.session == own else update.session
-    if label is not None and label in tracks:
-        label = tracks[label].label
+    label = None if (update.session,) == row.sessions[:1] else update.session
+    if label is not None and row.key(label) in tracks:
+        label = tracks[row.key(label)].label
     place = "" if update.index is None else f"[{update.index}]"
     detail = update.detail
     parts = [

@@ -11,7 +11,8 @@ from acptap.jsonrpc import Side
 from acptap.notes import Note, Severity
 from acptap.session import Basis, SessionState, Transition
 from acptap.timeline.printable import visible
-from acptap.timeline.reading import Reader, Reading
+from acptap.timeline.reader import Reader
+from acptap.timeline.reading import Kind, Reading
 from acptap.updates import Update
 
 GIST = 400
@@ -22,22 +23,29 @@ LANES = 8
 
 S = TypeVar("S", bound=StrEnum)
 
+Key = tuple[int, str]
+"""A session: the number of its connection, and its id there."""
+
 
 @dataclass(slots=True)
 class Track:
     """A session as the timeline follows it.
 
     Attributes:
+        key: Which one it is.
         id: Its id, escaped.
         label: Its short name, `s1` for the first session of the cassette.
         state: Its state.
         since: When it came to that state, in seconds.
+        is_left: Whether its connection has ended.
     """
 
+    key: Key
     id: str
     label: str
     state: SessionState
     since: float
+    is_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,20 @@ class Row:
         """Who said it."""
         return self.entry.side
 
+    @property
+    def conn(self) -> int | None:
+        """The number of the connection; None if it belongs to none."""
+        return None if self.reading.is_aside else self.entry.conn
+
+    @property
+    def is_routine(self) -> bool:
+        """Whether it says nothing that other rows don't say."""
+        return self.reading.is_routine and not (self.notes or self.moves or self.updates)
+
+    def key(self, session: str) -> Key:
+        """Return which session is meant by an id."""
+        return self.entry.conn, session
+
     def kinds(self) -> set[str | None]:
         """Return every name by which a reader may ask for the row."""
         reading = self.reading
@@ -105,6 +127,8 @@ class Row:
         names |= {"state"} if self.moves else set()
         names |= {"note"} if self.notes else set()
         names |= {"updates"} if self.updates else set()
+        if reading.kind in (Kind.NOISE, Kind.PIECE) and "exchange" in self.entry.front:
+            names.add(Kind.HTTP.value)
         return names | ({"error"} if reading.failed else set())
 
 
@@ -120,7 +144,8 @@ class Timeline:
     Attributes:
         entries: How many entries were taken in.
         end: The time of the last one.
-        tracks: The sessions by id, in order of appearance.
+        conns: How many connections there are.
+        tracks: The sessions, in order of appearance.
         severities: How many notes there are of each severity.
         reader: What has been understood of the messages.
     """
@@ -128,7 +153,8 @@ class Timeline:
     def __init__(self) -> None:
         self.entries = 0
         self.end = 0.0
-        self.tracks: dict[str, Track] = {}
+        self.conns = 1
+        self.tracks: dict[Key, Track] = {}
         self.severities: Counter[Severity] = Counter()
         self.reader = Reader()
         self._lanes: list[Track] = []
@@ -143,7 +169,11 @@ class Timeline:
         """Take in an entry and return its row."""
         reading = self.reader.read(entry)
         sessions, moves, notes = self._take(entry)
-        track = self.tracks[sessions[0]] if sessions else None
+        if reading.session is not None and not sessions:
+            sessions = self._named(entry, reading)
+        track = self.tracks[entry.conn, sessions[0]] if sessions else None
+        if reading.ends:
+            self._leave(entry.conn)
         return Row(
             entry=entry,
             reading=reading,
@@ -153,7 +183,7 @@ class Timeline:
             state=None if track is None else track.state,
             moves=moves,
             notes=notes,
-            band=self._band(moves),
+            band=self._band(entry.conn, moves),
             until=entry.at,
         )
 
@@ -164,25 +194,40 @@ class Timeline:
         self.entries += 1
         at, front = entry.at, entry.front
         self.end = max(self.end, at)
+        if "conn" in front:
+            self.conns = max(self.conns, entry.conn)
         sessions = _sessions(entry) if "session" in front else ()
         moves = tuple(_moves(entry)) if "state" in front else ()
         notes = tuple(_notes(entry)) if "notes" in front else ()
         for id_ in sessions:
-            if id_ not in self.tracks:
-                self._track(id_, SessionState.IDLE, at)
+            if (entry.conn, id_) not in self.tracks:
+                self._track((entry.conn, id_), SessionState.IDLE, at)
         for move in moves:
-            track = self._track(move.session, move.before, at)
+            track = self._track((entry.conn, move.session), move.before, at)
             if not move.repeat:
                 track.state, track.since = move.after, at
         for note in notes:
             self.severities[note.severity] += 1
         return sessions, moves, notes
 
-    def _track(self, id_: str, state: SessionState, at: float) -> Track:
-        track = self.tracks.get(id_)
+    def _named(self, entry: Entry, reading: Reading) -> tuple[str, ...]:
+        """Return the session that the head of an exchange names, if it is known."""
+        assert reading.session is not None
+        if (entry.conn, reading.session) in self.tracks:
+            return (reading.session,)
+        reading.gist += f" of {reading.session}"
+        return ()
+
+    def _leave(self, conn: int) -> None:
+        """Take in that a connection has ended, and with it what its sessions do there."""
+        for track in self._lanes:
+            track.is_left = track.is_left or track.key[0] == conn
+
+    def _track(self, key: Key, state: SessionState, at: float) -> Track:
+        track = self.tracks.get(key)
         if track is None:
-            track = Track(visible(id_), f"s{len(self.tracks) + 1}", state, at)
-            self.tracks[id_] = track
+            track = Track(key, visible(key[1]), f"s{len(self.tracks) + 1}", state, at)
+            self.tracks[key] = track
             self._open_lane(track)
         return track
 
@@ -191,14 +236,13 @@ class Timeline:
         if len(self._lanes) < LANES:
             self._lanes.append(track)
             return
-        states = [lane.state for lane in self._lanes[:-1]]
-        free = states.index(SessionState.CLOSED) if SessionState.CLOSED in states else -1
-        self._lanes[free] = track
+        free = [lane.is_left or lane.state is SessionState.CLOSED for lane in self._lanes[:-1]]
+        self._lanes[free.index(True) if True in free else -1] = track
 
-    def _band(self, moves: tuple[Transition, ...]) -> tuple[Mark, ...]:
+    def _band(self, conn: int, moves: tuple[Transition, ...]) -> tuple[Mark, ...]:
         if not moves and self._still:
             return self._still
-        moved = {self.tracks[move.session].label for move in moves}
+        moved = {self.tracks[conn, move.session].label for move in moves}
         band = tuple([Mark(lane.label, lane.state, lane.label in moved) for lane in self._lanes])
         self._still = () if moves else band
         return band

@@ -1,34 +1,33 @@
 """Which rows of a timeline somebody asked for."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from acptap.errors import UsageError
 from acptap.timeline.printable import visible
-from acptap.timeline.rows import Row, Track
+from acptap.timeline.rows import Key, Row, Track
+from acptap.wire.jsontext import dump
 
 _LISTED = 10
 
 
-def find_session(asked: str, tracks: Mapping[str, Track], name: str) -> str:
-    """Return the id of the session that somebody means.
+def find_sessions(asked: str, tracks: Mapping[Key, Track], name: str) -> frozenset[Key]:
+    """Return the session that somebody means, on each connection where it is.
 
     Args:
-        asked: Its id, the beginning of its id, or its label.
+        asked: Its id, the beginning of its id, or its label, which is of one connection.
         tracks: The sessions of the cassette.
         name: The cassette's name, for errors.
 
     Raises:
         UsageError: There is no such session, or more than one.
     """
-    if asked in tracks:
-        return asked
-    found = [id_ for id_ in tracks if asked and _means(asked, id_, tracks[id_])]
-    if len(found) == 1:
-        return found[0]
+    found = _meant(asked, tracks)
+    if len({id_ for _, id_ in found}) == 1:
+        return frozenset(found)
     what = f"{len(found)} sessions begin with" if found else "there is no session"
-    listed = [tracks[id_] for id_ in found or tracks]
+    listed = [tracks[key] for key in found or tracks]
     there = ", ".join(f"{track.label} {track.id}" for track in listed[:_LISTED])
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     raise UsageError(
@@ -37,8 +36,14 @@ def find_session(asked: str, tracks: Mapping[str, Track], name: str) -> str:
     )  # fmt: skip
 
 
-def _means(asked: str, id_: str, track: Track) -> bool:
-    return asked == track.label or id_.startswith(asked) or track.id.startswith(asked)
+def _meant(asked: str, tracks: Mapping[Key, Track]) -> list[Key]:
+    """Return the sessions with this id; without any, those whose label or beginning it is."""
+    exact = [key for key in tracks if key[1] == asked]
+    return exact or [key for key, track in tracks.items() if asked and _means(asked, track)]
+
+
+def _means(asked: str, track: Track) -> bool:
+    return asked == track.label or track.key[1].startswith(asked) or track.id.startswith(asked)
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
@@ -61,12 +66,14 @@ class Selection:
     """What somebody asked for; by default everything.
 
     Attributes:
-        session: The session's id; the beginning of an id or a label, too.
+        session: The session's id; the beginning of an id or a label, too. It need not be there yet.
+        sessions: The sessions, if they are known.
         kinds: Names of which a row must have one, see `Row.kinds`.
         pattern: What must occur in a row's gist or its unit.
     """
 
     session: str | None = None
+    sessions: Collection[Key] | None = None
     kinds: Sequence[str] = field(default=())
     pattern: re.Pattern[str] | None = None
 
@@ -75,7 +82,7 @@ class Selection:
         """Whether single entries are asked for, so that chunks are not put together."""
         return bool(self.kinds) or self.pattern is not None
 
-    def has(self, row: Row, tracks: Mapping[str, Track]) -> bool:
+    def has(self, row: Row, tracks: Mapping[Key, Track]) -> bool:
         """Return whether a row was asked for."""
         return (
             (self.session is None or self._is_in_session(self.session, row, tracks))
@@ -83,14 +90,15 @@ class Selection:
             and (self.pattern is None or _occurs(self.pattern, row))
         )
 
-    def _is_in_session(self, asked: str, row: Row, tracks: Mapping[str, Track]) -> bool:
-        ids = {*row.sessions, *(move.session for move in row.moves)}
-        if asked in tracks:
-            return asked in ids
-        return any(_means(asked, id_, tracks[id_]) for id_ in ids)
+    def _is_in_session(self, asked: str, row: Row, tracks: Mapping[Key, Track]) -> bool:
+        wanted = _meant(asked, tracks) if self.sessions is None else self.sessions
+        keys = map(row.key, (*row.sessions, *(move.session for move in row.moves)))
+        return any(key in wanted for key in keys)
 
 
 def _occurs(pattern: re.Pattern[str], row: Row) -> bool:
     if pattern.search(row.gist):
         return True
-    return pattern.search(row.entry.unit().decode("utf-8", "replace")) is not None
+    head = row.entry.front.get("http")
+    text = row.entry.unit() if head is None else dump(head)
+    return pattern.search(text.decode("utf-8", "replace")) is not None

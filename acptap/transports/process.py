@@ -88,6 +88,12 @@ class Agent:
         assert self._process.stdout is not None
         self._process.stdout.close()
 
+    def close(self) -> None:
+        """Close what is still open of its pipes. Nobody must be using them any more."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            pipe.close()
+
     def send(self, number: int) -> None:
         """Send a signal to the whole group, if there is still one."""
         if self._group_ended:  # its number may be somebody else's by now

@@ -4,6 +4,8 @@
     client ◀──fd 1── link ◀── agent's stdout
     human  ◀──fd 2── ······── agent's stderr
 
+Either end may be another pair of descriptors: the bridges put one of their own there.
+
 Each link shows the witness what a read brought, then writes it. Threads rather than an event loop,
 because standard input and output may be files, terminals and non-blocking pipes, and because a
 blocking read and write is the shortest way from one to the other.
@@ -12,12 +14,11 @@ blocking read and write is the shortest way from one to the other.
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from acptap.transports import descriptors
-from acptap.transports.process import KILL_AFTER, Agent, given_environment
-from acptap.transports.signals import Signals
+from acptap.transports.process import KILL_AFTER
 from acptap.transports.stderr import Stderr
 
 DRAIN = 2.0
@@ -72,30 +73,65 @@ class Witness(Protocol):
         """The agent's process ended: its exit code, or minus the number of the signal."""
 
 
+class AgentSide(Protocol):
+    """A running agent: its process (see `process.Agent`), or what stands in for one."""
+
+    @property
+    def stdin(self) -> int:
+        """Descriptor it reads from, non-blocking."""
+
+    @property
+    def stdout(self) -> int:
+        """Descriptor it writes to."""
+
+    @property
+    def stderr(self) -> int:
+        """Descriptor it complains to."""
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit code, or minus a signal's number."""
+
+    def close_stdin(self) -> None:
+        """Tell it that nothing more will come."""
+
+    def close_stdout(self) -> None:
+        """Tell it that nobody listens any more."""
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+    def end_group(self) -> None:
+        """End whatever is left of it."""
+
+
 class StdioProxy:
-    """Stands between the process that started us and an agent's process.
+    """Stands between a client and an agent.
 
     Args:
-        program: The path of the agent's program.
-        command: The agent's command: a name and arguments.
+        agent: The agent, just started.
         witness: Is shown what passes.
         stderr: Where the agent's standard error goes.
         signals: Those sent to us; they are passed on.
         grace: Seconds the agent may take to leave once the client has closed its side.
+        client: The descriptors that the client writes to and reads from; by default the process
+            that started us is the client.
     """
 
     def __init__(
         self,
-        program: str,
-        command: Sequence[str],
+        agent: AgentSide,
         witness: Witness,
         stderr: Stderr,
-        signals: Signals,
+        signals: Iterable[signal.Signals],
         *,
         grace: float,
+        client: tuple[int, int] = (0, 1),
     ) -> None:
-        self._program = program
-        self._command = command
+        self._agent = agent
+        self._from_client, self._to_client = client
         self._witness = witness
         self._stderr = stderr
         self._signals = signals
@@ -105,24 +141,21 @@ class StdioProxy:
         self._taken = 0  # bytes, from the agent
         self._given = 0  # bytes, to the client
 
-    def start(self) -> None:
-        """Start the agent.
-
-        Raises:
-            CommandError: It can't be started.
-        """
-        self._agent = Agent(self._program, self._command, given_environment())
-
     def run(self) -> int:
         """Relay until the agent's process has ended; return its code, or minus its signal."""
         to_client, to_stderr = _start(self._agent_to_client), _start(self._agent_to_stderr)
-        _start(self._client_to_agent)
+        self._links = (to_client, to_stderr, _start(self._client_to_agent))
         _start(self._pass_signals_on)
         status = self._agent.wait()
         self._exited.set()
         self._finish(to_client, to_stderr)
         self._witness.exited(status)
         return status
+
+    def join(self) -> None:
+        """Wait, after `run`, until no descriptor is used any more."""
+        for link in self._links:
+            link.join()
 
     def _finish(self, to_client: threading.Thread, to_stderr: threading.Thread) -> None:
         """Deliver what the agent left in its pipes, and end what it left behind."""
@@ -145,12 +178,12 @@ class StdioProxy:
 
     def _client_to_agent(self) -> None:
         patience = max(self._grace, _LOOK)
-        while (data := descriptors.read(0)) and self._witness.from_client(data):
+        while (data := descriptors.read(self._from_client)) and self._witness.from_client(data):
             if not descriptors.write_all(
                 self._agent.stdin, data, stuck_after=patience, when_stuck=self._end_if_deserted
             ):
                 self._witness.agent_stopped_reading()
-                descriptors.release(0)
+                descriptors.release(self._from_client)
                 self._end_when_deserted()
                 return
         self._witness.client_ended()
@@ -160,13 +193,13 @@ class StdioProxy:
     def _agent_to_client(self) -> None:
         while (data := descriptors.read(self._agent.stdout)) and self._witness.from_agent(data):
             self._taken += len(data)
-            if not descriptors.write_all(1, data):
+            if not descriptors.write_all(self._to_client, data):
                 self._witness.client_stopped_reading()
                 self._agent.close_stdout()
                 return
             self._given += len(data)
         self._witness.agent_ended()
-        descriptors.release(1)
+        descriptors.release(self._to_client)
 
     def _agent_to_stderr(self) -> None:
         source, witness = self._agent.stderr, self._witness
@@ -198,13 +231,13 @@ class StdioProxy:
 
     def _end_if_deserted(self) -> None:
         """End an agent that takes nothing, so that it can't learn that the client has left."""
-        if descriptors.is_hung_up(0):
+        if descriptors.is_hung_up(self._from_client):
             self._end_within(0)
 
     def _end_when_deserted(self) -> None:
         """Wait for the client of an agent that closed its input to leave, and end the agent."""
         while not self._exited.wait(_WATCH):
-            if descriptors.is_hung_up(1):
+            if descriptors.is_hung_up(self._to_client):
                 self._end_within(self._grace)
 
 

@@ -14,10 +14,10 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import replay, stdio
+from tests.bench import network, replay, stdio
 from tests.bench.row import Row
 
-ROWS = {**stdio.ROWS, **replay.ROWS}
+ROWS = {**stdio.ROWS, **network.ROWS, **replay.ROWS}
 
 
 def main() -> int:

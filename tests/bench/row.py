@@ -51,6 +51,26 @@ def update(number: int, size: int) -> bytes:
     return _UPDATE % words.ljust(size - len(_UPDATE) + 2, b"x")
 
 
+SESSION = "sess-0123456789"
+_OTHER = b'{"type":"DELTA","messageId":"m-1","delta":"%s"}'
+_SIZES = {"acp": 190, "plain": 95}  # of events; there is no shorter update
+_AROUND = len(b"data: \n\n")
+
+
+def text_of(kind: str, number: int) -> bytes:
+    """Return a message of ACP, or JSON that is none, as the network carries it."""
+    size = _SIZES[kind] - _AROUND
+    if kind == "acp":
+        return update(number, size + 1)[:-1]
+    words = b"%08d " % number
+    return _OTHER % words.ljust(size - len(_OTHER) + 2, b"x")
+
+
+def event(kind: str, number: int) -> bytes:
+    """Return such a message as an event of a stream; all of a kind have the same size."""
+    return b"data: %b\n\n" % text_of(kind, number)
+
+
 def write_updates(path: Path, count: int, size: int) -> Path:
     """Write `count` updates to a file."""
     with path.open("wb") as file:

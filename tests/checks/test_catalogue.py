@@ -14,6 +14,7 @@ from acptap.tap import Tap
 from acptap.wire.lines import LineSplitter
 from tests.acp.test_conversation import SIDES, spoken
 from tests.checks.cassettes import FIRST, met_in_a_file, write
+from tests.checks.network import PAIRS as NETWORK
 
 RAW = {"C|": Side.CLIENT, "A|": Side.AGENT}
 
@@ -406,6 +407,14 @@ def test_a_pair(name, plays):
     assert (met(kept).count(rule_of(name)), met(broken).count(rule_of(name))) == (0, 1)
 
 
+@pytest.mark.parametrize(("name", "traffic"), NETWORK.items(), ids=NETWORK)
+def test_a_pair_on_the_network(name, traffic):
+    rule = rule_of(name)
+    kept, broken = [run().count(rule) for run in traffic]
+    assert kept == 0
+    assert broken == 1 or (broken > 1 and rule.endswith("/oversize"))  # of each piece
+
+
 def test_edge_14_stdio_oversize():
     assert "stdio/oversize" not in met(V1)
     assert "stdio/oversize" in met(V1 + 'A| {"jsonrpc":"2.0",...\nA| "method":"$/x"}', limit=8)
@@ -426,7 +435,9 @@ def test_a_pair_of_cassettes(rule, files, tmp_path):
 
 
 def test_every_rule_has_a_pair():
-    assert {"stdio/oversize", *map(rule_of, PAIRS), *FILES} == RULES.keys()
+    tables = (PAIRS, NETWORK)
+    paired = {rule_of(name) for table in tables for name in table}
+    assert {"stdio/oversize", *paired, *FILES} == RULES.keys()
 
 
 CLEAN = {

@@ -14,6 +14,11 @@ PICTURE: Shape = {"type": "image", "mimeType": "image/png", "data": "aGk="}
 SESSION: Shape = {"sessionId": "{session}"}
 TERMINAL: Shape = SESSION | {"terminalId": "{terminal}"}
 TOOL: Shape = {"toolCallId": "{tool}"}
+CALL = TOOL | {"status": "completed", "content": [{"type": "content", "content": TEXT}]}
+BESIDE: Shape = {
+    "terminal_output": {"terminal_id": "{terminal}", "data": "{text}"},
+    "terminal_exit": {"terminal_id": "{terminal}", "exit_code": 0},
+}
 ENTRIES = [{"content": "{text}", "priority": "medium", "status": "pending"}]
 INFO: Shape = {"name": "generated", "version": "1"}
 SERVER: Shape = {
@@ -153,9 +158,7 @@ UPDATES: dict[str, dict[int, Shape]] = {
     "agent_thought": {V2: {"messageId": "{message}", "content": None}},
     "state_update": {V2: {"state": "{state}"}},
     "tool_call": {V1: TOOL | {"title": "{text}", "kind": "edit", "status": "pending"}},
-    "tool_call_update": either(
-        TOOL | {"status": "completed", "content": [{"type": "content", "content": TEXT}]}
-    ),
+    "tool_call_update": {V1: CALL | {"_meta": BESIDE}, V2: CALL},
     "tool_call_content_chunk": {V2: TOOL | {"content": {"type": "content", "content": TEXT}}},
     "terminal_update": {V2: {"terminalId": "{terminal}", "command": "make", "exitStatus": None}},
     "terminal_output_chunk": {V2: {"terminalId": "{terminal}", "data": "w6k="}},

@@ -1,36 +1,33 @@
-// A client on the official TypeScript SDK that plays a script against any agent on stdio.
+// A client on the official TypeScript SDK that plays scripts against any agent.
 //
 //     node client.mjs --version 1|2 --script '[["new"], ["prompt", "hello"]]' -- COMMAND ARGS...
+//     node client.mjs --version 1|2 --script '[["new"], ["prompt", "hello"]]' --url URL
 //
 // steps.mjs lists the steps. Standard output gets one JSON object per line for everything the
 // SDK showed the client, in order and without ids or times, so that two runs can be compared
-// line for line; the last line tells how the agent ended. --terminal PREFIX changes the ids
-// that the client gives its terminals, not the output.
+// line for line; the last line tells how the connection, or the agent, ended. With several
+// --script each has a connection of its own, one after the other. --terminal PREFIX changes the
+// ids that the client gives its terminals, not the output.
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { Readable, Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { Desk } from "./client-app.mjs";
+import { linkTo } from "./links.mjs";
 import { Script } from "./steps.mjs";
 import { Transcript } from "./transcript.mjs";
 
-const LIMIT_MS = 30_000;
-const GRACE_MS = 1_000; // for the agent to leave by itself after a failure
+const LIMIT_MS = 30_000; // for each script
 
 const { values, positionals } = parseArgs({
   options: {
     version: { type: "string", default: "1" },
-    script: { type: "string" },
+    script: { type: "string", multiple: true },
     terminal: { type: "string", default: "terminal" },
+    url: { type: "string" },
   },
   allowPositionals: true,
 });
 const version = Number(values.version);
-const steps = JSON.parse(values.script);
-const [command, ...args] = positionals;
 
 /**
  * Passes one message per turn of the event loop.
@@ -52,45 +49,60 @@ function oneByOne({ readable, writable }) {
   return { readable: readable.pipeThrough(gate), writable };
 }
 
-const transcript = new Transcript();
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-const exited = once(child, "close").catch(() => [null, null]); // it was never started
-child.stdin.on("error", () => {}); // an agent that is gone shows as a broken connection
+/** Plays one script over one connection. */
+class Conversation {
+  transcript = new Transcript();
+  #failed = false;
 
-const limit = setTimeout(() => fail(new Error(`over the limit of ${LIMIT_MS} ms`)), LIMIT_MS);
-
-function fail(error) {
-  if (process.exitCode === 1) {
-    return; // what follows the first failure are its consequences
+  constructor(steps) {
+    this.steps = steps;
+    this.link = linkTo(values.url, positionals);
   }
-  transcript.write("failure", undefined, { message: error.message });
-  if (error.cause) {
-    console.error(error.cause);
+
+  async hold() {
+    const late = () => this.#fail(new Error(`over the limit of ${LIMIT_MS} ms`));
+    const limit = setTimeout(late, LIMIT_MS);
+    try {
+      await this.#play();
+    } catch (error) {
+      this.#fail(error);
+    }
+    const end = await this.link.end;
+    clearTimeout(limit);
+    process.stdout.write(`${JSON.stringify(end)}\n`);
   }
-  process.exitCode = 1;
-  child.stdin.end();
-  setTimeout(() => child.kill("SIGKILL"), GRACE_MS).unref();
+
+  #fail(error) {
+    if (this.#failed) {
+      return; // what follows the first failure are its consequences
+    }
+    this.#failed = true;
+    this.transcript.write("failure", undefined, { message: error.message });
+    if (error.cause) {
+      console.error(error.cause);
+    }
+    process.exitCode = 1;
+    this.link.drop();
+  }
+
+  async #play() {
+    const { link, transcript } = this;
+    const stream = await link.open();
+    const desk = new Desk(version, transcript, values.terminal);
+    const connection = desk.app().connect(oneByOne(stream));
+    const broken = connection.closed.then(() => {
+      throw new Error("the connection broke");
+    });
+    broken.catch(() => {}); // it is no failure once the script is over
+    const script = new Script(version, connection.agent, desk, transcript);
+    await Promise.race([script.play(this.steps), broken]);
+    await link.leave(connection);
+  }
 }
 
-async function play() {
-  const desk = new Desk(version, transcript, values.terminal);
-  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
-  const connection = desk.app().connect(oneByOne(stream));
-  const broken = connection.closed.then(() => {
-    throw new Error("the connection broke");
-  });
-  broken.catch(() => {}); // it is no failure once the script is over
-  await Promise.race([new Script(version, connection.agent, desk, transcript).play(steps), broken]);
-  child.stdin.end();
-  await connection.closed; // what the agent still says on its way out is seen, too
+for (const script of values.script) {
+  await new Conversation(JSON.parse(script)).hold();
 }
-
-try {
-  await once(child, "spawn");
-  await play();
-} catch (error) {
-  fail(error);
+if (process.exitCode) {
+  process.exit(); // what has failed may have left a connection open
 }
-const [exit, signal] = await exited;
-clearTimeout(limit);
-process.stdout.write(`${JSON.stringify({ exit, signal })}\n`);

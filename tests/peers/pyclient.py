@@ -1,11 +1,13 @@
-"""A client on the official Python SDK that plays a script against any ACP v1 agent on stdio.
+"""A client on the official Python SDK that plays scripts against any ACP v1 agent.
 
     python pyclient.py --script '[["new"], ["prompt", "hello"]]' -- COMMAND ARGS...
+    python pyclient.py --script '[["new"], ["prompt", "hello"]]' --url URL
 
 The steps are those of the TypeScript client (see steps.mjs), and so is the output: one JSON
 object per line for everything the SDK showed, in order and without ids or times, and as the
-last line how the agent ended. `--terminal PREFIX` changes the ids given to terminals, not
-the output. The SDK hands the agent a trimmed environment; `--env NAME` adds a variable.
+last line how the connection, or the agent, ended. With several `--script` each has a connection
+of its own. `--terminal PREFIX` changes the ids given to terminals, not the output. The SDK hands
+a command a trimmed environment; `--env NAME` adds a variable.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from acp import Client, RequestError, schema, spawn_agent_process, text_block
+from acp import Client, RequestError, connect_to_agent, schema, spawn_agent_process, text_block
 from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from acp.client.connection import ClientSideConnection
 
@@ -31,6 +34,9 @@ LIMIT = 30.0  # seconds
 GRACE = 1.0  # seconds for the agent to leave by itself after a failure
 CWD = "/project"
 ANSWERS = ("allow", "reject", "cancel")
+
+
+End = dict[str, Any]  # the last line of a transcript
 
 
 class ScriptError(Exception):
@@ -258,12 +264,10 @@ class Script:
         await self.call("session/close", self.session, request)
 
 
-async def converse(
-    agent: ClientSideConnection, process: Process, script: Script, steps: Any
-) -> None:
-    """Play the steps, close the agent's standard input, and read all it says on its way out."""
+async def converse(agent: ClientSideConnection, process: Process, play: Awaitable[None]) -> None:
+    """Play a script, close the agent's standard input, and read all it says on its way out."""
     try:
-        await script.play(steps)
+        await play
         if process.stdin is not None:
             process.stdin.write_eof()
         await process.wait()
@@ -285,10 +289,115 @@ async def let_go(process: Process) -> None:
         process.kill()
 
 
-def reason(error: Exception) -> str:
+async def play_spawned(
+    options: argparse.Namespace, desk: Desk, steps: list[list[Any]], end: End
+) -> None:
+    """Play a script against a command. Its end is how it exited."""
+    spawned = spawn_agent_process(
+        cast("Client", desk),
+        *options.command,
+        env={name: os.environ[name] for name in options.env if name in os.environ},
+        transport_kwargs={"stderr": None},  # ours: nobody reads the pipe the SDK would make
+    )
+    end |= {"exit": None, "signal": None}
+    async with asyncio.timeout(LIMIT), spawned as (agent, process):
+        try:
+            await converse(agent, process, Script(agent, desk, desk.transcript).play(steps))
+        finally:
+            code = await process.wait()
+            end |= {"exit": code} if code >= 0 else {"signal": signal.Signals(-code).name}
+
+
+class OneByOne:
+    """A transport that passes one message per turn of the event loop.
+
+    The SDK may show the answer to a prompt sooner than it calls the handlers of updates that
+    came before, if the end of our POST falls into the same turn. This way the order is that
+    of the wire, always.
+    """
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await self._transport.send(message)
+
+    async def receive(self) -> dict[str, Any] | None:
+        await asyncio.sleep(0)  # the handler of the message before runs now
+        return cast("dict[str, Any] | None", await self._transport.receive())
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+
+@asynccontextmanager
+async def over_http(desk: Desk, url: str, end: End) -> AsyncIterator[ClientSideConnection]:
+    """Connect over HTTP. Its end is the answer to our DELETE."""
+    import httpx  # noqa: PLC0415 - half a second that a conversation over stdio need not wait
+    from acp.http import create_http_stream  # noqa: PLC0415
+
+    async def note(response: httpx.Response) -> None:
+        if response.request.method == "DELETE":
+            end["deleted"] = response.status_code
+
+    end["deleted"] = None
+    endless = httpx.Timeout(None)  # as in the client that the SDK would make
+    hooks = {"response": [note]}
+    async with httpx.AsyncClient(http2=True, timeout=endless, event_hooks=hooks) as client:
+        stream = OneByOne(create_http_stream(url, client=client))
+        agent = connect_to_agent(cast("Client", desk), stream)
+        try:
+            yield agent
+        finally:
+            await agent.close()
+
+
+@asynccontextmanager
+async def over_websocket(desk: Desk, url: str, end: End) -> AsyncIterator[ClientSideConnection]:
+    """Connect over WebSocket. Its end is the code of the close."""
+    from acp.ws import create_websocket_stream  # noqa: PLC0415 - as above
+
+    stream: Any = await create_websocket_stream(url)
+    agent = connect_to_agent(cast("Client", desk), OneByOne(stream))
+    try:
+        yield agent
+    finally:
+        await agent.close()
+        end["closed"] = stream._ws.close_code
+
+
+async def play_remote(
+    options: argparse.Namespace, desk: Desk, steps: list[list[Any]], end: End
+) -> None:
+    """Play a script against a URL.
+
+    Raises:
+        ScriptError: a message of ours that answers the agent was refused: what it would have
+            led to never comes, and only the SDK's error handler hears of it.
+    """
+    connect = over_websocket if options.url.startswith("ws") else over_http
+    lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def refuse(_task: object, error: BaseException) -> None:
+        if not lost.done():
+            lost.set_exception(ScriptError(str(error)))
+
+    async with asyncio.timeout(LIMIT), connect(desk, options.url, end) as agent:
+        agent._conn._tasks.add_error_handler(refuse)
+        playing = asyncio.ensure_future(Script(agent, desk, desk.transcript).play(steps))
+        await asyncio.wait({playing, lost}, return_when=asyncio.FIRST_COMPLETED)
+        if lost.done():
+            playing.cancel()
+            await asyncio.wait({playing})
+            lost.result()
+        lost.cancel()
+        playing.result()
+
+
+def reason(error: BaseException) -> str:
     """Say why the script failed."""
     match error:
-        case ExceptionGroup():
+        case BaseExceptionGroup():
             return reason(error.exceptions[0])
         case TimeoutError():
             return f"over the limit of {LIMIT:.0f} s"
@@ -298,38 +407,31 @@ def reason(error: Exception) -> str:
             return str(error)
 
 
-async def main(options: argparse.Namespace) -> int:
-    """Play the script within the limit and return the exit status: 0 unless it failed."""
-    transcript = Transcript()
-    desk = Desk(transcript, options.terminal)
-    spawned = spawn_agent_process(
-        cast("Client", desk),
-        *options.command,
-        env={name: os.environ[name] for name in options.env if name in os.environ},
-        transport_kwargs={"stderr": None},  # ours: nobody reads the pipe the SDK would make
-    )
-    code: int | None = None
+async def hold(options: argparse.Namespace, steps: list[list[Any]]) -> int:
+    """Play one script within the limit and return the exit status: 0 unless it failed."""
+    desk = Desk(Transcript(), options.terminal)
+    play = play_remote if options.url else play_spawned
+    end: End = {}
     status = 0
     try:
-        async with asyncio.timeout(LIMIT), spawned as (agent, process):
-            try:
-                script = Script(agent, desk, transcript)
-                await converse(agent, process, script, orjson.loads(options.script))
-            finally:
-                code = await process.wait()
-    except (OSError, ScriptError, ExceptionGroup) as error:
-        transcript.write("failure", message=reason(error))
+        await play(options, desk, steps, end)
+    except (OSError, RuntimeError, ScriptError, ExceptionGroup) as error:
+        desk.transcript.write("failure", message=reason(error))  # RuntimeError: a refused POST
         status = 1
-    name = signal.Signals(-code).name if code is not None and code < 0 else None
-    end = orjson.dumps({"exit": None if name else code, "signal": name}).decode()
-    sys.stdout.write(f"{end}\n")
+    sys.stdout.write(f"{orjson.dumps(end).decode()}\n")
     return status
+
+
+async def main(options: argparse.Namespace) -> int:
+    """Play the scripts one after the other and return the exit status."""
+    return max([await hold(options, orjson.loads(script)) for script in options.script])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--script", required=True)
+    parser.add_argument("--script", required=True, action="append")
     parser.add_argument("--terminal", default="terminal")
     parser.add_argument("--env", action="append", default=[])
-    parser.add_argument("command", nargs="+")
+    parser.add_argument("--url")
+    parser.add_argument("command", nargs="*")
     sys.exit(asyncio.run(main(parser.parse_args())))

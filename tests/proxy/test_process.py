@@ -6,7 +6,8 @@ import threading
 import pytest
 
 from acptap.app.record.recorder import Recorder
-from acptap.storage import Tape
+from acptap.app.record.revision import WatchedTape
+from acptap.app.record.take import Take, TakeOptions
 from acptap.tap import Tap
 from acptap.transports.process import Agent, given_environment, group_lives
 from acptap.transports.signals import HEEDED, Signals
@@ -91,15 +92,11 @@ def test_signals_may_never_be_asked_for():
         signal.raise_signal(signal.SIGTERM)
 
 
-class FullDisk(Tape):
-    def write(self, lines):
-        raise OSError(28, "No space left on device")
-
-
-def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path):
+def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path, monkeypatch):
     path, said = tmp_path / "tape", list[str]()
-    full = FullDisk(path, os.open(path, os.O_WRONLY | os.O_CREAT))
-    recorder = Recorder(Tap(), full, said.append)
+    take = Take(TakeOptions(path), said.append)
+    monkeypatch.setattr(WatchedTape, "write", fail)
+    recorder = Recorder(Tap(), take)
     assert recorder.from_agent(b"{}\n")
     assert recorder.from_client(b"{}\n")
     recorder.exited(0)
@@ -108,4 +105,8 @@ def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path):
     assert sentence == (
         f"recording stopped: No space left on device; the traffic goes on, and {path} ends here"
     )
-    full.close()
+    assert not take.close()
+
+
+def fail(*_):
+    raise OSError(28, "No space left on device")

@@ -316,12 +316,12 @@ def test_who_follows_a_recording_sees_its_end(tmp_path):
 
 BREAK = """
 import os, signal, sys, time
-from acptap.app.record import proxying
+from acptap.app.record import take
 from acptap.cli.main import main
 def finish(*_):
     {}
     time.sleep(60)
-proxying.finish = finish
+take.finish = finish
 main(sys.argv[1:])
 """
 DEEDS = {

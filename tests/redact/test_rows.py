@@ -157,7 +157,7 @@ ROWS = {
     "message": turn(chunk(f"it is {KEY}")),
     "message in chunks": turn(*(chunk(part) for part in ("it is " + KEY[:2], *KEY[2:], " ok"))),
     "thought in chunks": turn(*(chunk(part, "agent_thought_chunk") for part in (KEY[:9], KEY[9:]))),
-    "54 error data": [client(id=1, method="session/list", params={}),
+    "edge 54 error data": [client(id=1, method="session/list", params={}),
         agent(id=1, error={"code": -32600, "message": f"Invalid {KEY}", "data": {
             "method": 5, "params": {"mcpServers": [{"env": [{"name": "K", "value": PLAIN}]}]}}})],
     "anywhere in _meta": turn(chunk("hi", _meta={"x": {"api_key": PLAIN, "Cookie": OTHER}})),

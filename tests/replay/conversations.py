@@ -396,7 +396,7 @@ CONVERSATIONS: dict[str, list[Line]] = {
         says("s1", "drained"),
         answers(2, END),
     ],
-    "a terminal of the client's": [
+    "edge 43 a terminal of the client's": [
         *INIT,
         *new(1, "s1"),
         prompt(2, "s1"),

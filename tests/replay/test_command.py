@@ -252,6 +252,35 @@ def test_recorded_speed_keeps_the_pace_and_the_reads(tmp_path):
         assert fake.wait(timeout=60) == 0
 
 
+STREAM = [
+    *SETUP, ("client", prompt(2)), *(("agent", chunk(f"{number} ")) for number in range(20)),
+    ("agent", STOPPED),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("speed", "step"), [("recorded", 0.05), ("instant", 20.0)])
+def test_r4_a_stream_is_heard_as_it_was_recorded_or_at_once_and_then_ends(tmp_path, speed, step):
+    cassette = tape(tmp_path / "c.jsonl", STREAM, step=step)
+    with running(cassette, "--speed", speed) as fake:
+        for line in client_lines(STREAM)[:2]:
+            tell(fake, line)
+            fake.stdout.readline()
+        begin = time.monotonic()
+        tell(fake, client_lines(STREAM)[2])
+        times = []
+        for line in agent_lines(STREAM)[2:]:
+            assert fake.stdout.readline() == line.encode() + b"\n"
+            times.append(time.monotonic() - begin)
+        fake.stdin.close()
+        assert fake.stdout.read() == b""
+        assert fake.wait(timeout=60) == 0
+    if speed == "recorded":
+        assert all(after > 0.9 * step * number for number, after in enumerate(times, 1))
+        assert times[0] < 0.5 * times[-1]  # not all of it at the end
+    else:
+        assert times[-1] < step
+
+
 def test_a_client_that_goes_on_gets_what_was_delayed(tmp_path):
     two = [*HELLO, ("client", prompt(3)), ("agent", STOPPED.replace("2,", "3,"))]
     two[-1] = ("agent", '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}')

@@ -6,7 +6,7 @@ import pytest
 from acptap.cassette import decode_entry
 from acptap.errors import DamagedCassette
 from acptap.jsonrpc import Side
-from acptap.replay import lanes, transcript
+from acptap.replay import lanes, pieces, transcript
 from acptap.replay.script import Ending, Step, StepKind, spare_key
 from tests.replay.conversations import (
     END,
@@ -97,7 +97,7 @@ LAYOUTS = {
         [*new(1, "s1"), prompt(2, "s1"), says("kid", "a"), answers(2, END), prompt(3, "kid")],
         [("session/new", [2, 3]), ("s1 (minted)", [4, 5, 6, 7])],
     ),
-    "44 an elicitation stands with the request it quotes, and its end with it": (
+    "edge 44 an elicitation stands with the request it quotes, and its end with it": (
         [
             new_request(12),
             request(13, "session/list"),
@@ -124,7 +124,7 @@ LAYOUTS = {
         ],
         [("initialize", [2, 3, 4, 5, 6, 7, 8])],
     ),
-    "26 the withdrawal of a permission stands with it": (
+    "edge 26 the withdrawal of a permission stands with it": (
         [
             *new(1, "s1"),
             *new(2, "s2"),
@@ -176,7 +176,7 @@ LAYOUTS = {
         [prompt(1, "s"), notify("mcp/message", serverId="m"), answers(1, END)],
         [("s", [2, 4]), ("mcp/message", [3])],
     ),
-    "10 a second answer stands with the request too": (
+    "edge 10 a second answer stands with the request too": (
         [request(1, "session/list"), answers(1, {}), prompt(2, "s"), answers(1, {})],
         [("session/list", [2, 3, 5]), ("s", [4])],
     ),
@@ -184,7 +184,7 @@ LAYOUTS = {
         [prompt(1, "a"), prompt(1, "b"), answers(1, END), answers(1, END)],
         [("a", [2, 4]), ("b", [3, 5])],
     ),
-    "3 a null id is an id": (
+    "edge 3 a null id is an id": (
         [request(None, "session/list"), prompt(2, "s"), answers(None, {})],
         [("session/list", [2, 4]), ("s", [3])],
     ),
@@ -225,7 +225,7 @@ LAYOUTS = {
         [prompt(1, "s"), request(2, "session/list"), agent([{}, {"id": 2, "result": {}}])],
         [("s", [2]), ("session/list", [3, 4])],
     ),
-    "55 a call in a conductor's envelope is what it wraps": (
+    "edge 55 a call in a conductor's envelope is what it wraps": (
         [
             request(1, "proxy/successor", method="session/prompt", params={"sessionId": "s"}),
             answers(1, END),
@@ -415,7 +415,7 @@ def test_a_unit_behind_an_unfinished_one_is_no_recording():
 
 
 def test_a_unit_too_long_to_be_joined_is_no_message(monkeypatch):
-    monkeypatch.setattr(transcript, "JOINED_LIMIT", 20)
+    monkeypatch.setattr(pieces, "JOINED_LIMIT", 20)
     script = lanes.build(
         entries(
             (b"1", b"client", piece(LONG[:30], True)), (b"2", b"client", piece(LONG[30:], False))

@@ -191,7 +191,7 @@ ANSWERS = {
         Asked("fs/read_text_file", {}), result({"content": "a"}), result({"content": "b"}),
         ("/result/content", False),
     ),
-    "43 another terminal": (
+    "edge 43 another terminal": (
         TERMINAL, result({"terminalId": "a"}), result({"terminalId": "b"}), None,
     ),
     "O8 an extension that the live client knows": (

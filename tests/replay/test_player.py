@@ -9,6 +9,7 @@ from acptap.cassette import decode_entry
 from acptap.jsonrpc import Side
 from acptap.replay import lanes
 from acptap.replay.difference import Difference
+from acptap.replay.framing import Framing
 from acptap.replay.matching import Level, Matcher
 from acptap.replay.player import Player
 from acptap.replay.report import Differing, Miss, Report, combine, describe
@@ -238,7 +239,7 @@ RELEASES = {
         [request(4, "session/list")],
         [[3, 4, 5]],
     ),
-    "55 in a conductor's envelope": (
+    "edge 55 in a conductor's envelope": (
         [
             request(1, "proxy/successor", method="session/prompt", params={"sessionId": "s"}),
             answers(1, END),
@@ -478,8 +479,8 @@ def test_unmatched_requests_are_answered_at_once(recorded, lines, expected):
     assert [miss.what for miss in player.report().unmatched] == [what]
 
 
-def test_an_error_stands_under_the_live_id_and_delimiter():
-    player = player_of([], delimiter=b"")
+def test_an_error_stands_under_the_live_id_and_is_framed():
+    player = player_of([], framing=Framing.TEXT)
     (release,) = player.receive(b'{"id":"\\u0031","method":"x"}')
     assert release.data.startswith(b'{"jsonrpc":"2.0","id":"\\u0031","error":')
     assert release.data.endswith(b"}")

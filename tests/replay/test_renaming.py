@@ -17,7 +17,7 @@ IDS = {
         b' {"a": 1.0, "sessionId" :\t"s-rec",\r\n"b":"\\u0041"}\r\n',
         b' {"a": 1.0, "sessionId" :\t"mine",\r\n"b":"\\u0041"}\r\n',
     ),
-    "45 at any depth, under any such name": (
+    "edge 45 at any depth, under any such name": (
         SESSION,
         b'[{"parentSessionId":"s-rec","x":[{"sessionId":"s-rec"}]}]',
         b'[{"parentSessionId":"mine","x":[{"sessionId":"mine"}]}]',
@@ -27,7 +27,7 @@ IDS = {
     "in a text": (SESSION, b'{"text":"\\"sessionId\\":\\"s-rec\\""}', None),
     "a text that ends so": (SESSION, b'["sessionId", "s-rec"]', None),
     "noise": (SESSION, b"s-rec \xff", None),
-    "43 a terminal": (TERMINAL, b'[{"terminalId":"t"}]', b'[{"terminalId":"a\\"b"}]'),
+    "edge 43 a terminal": (TERMINAL, b'[{"terminalId":"t"}]', b'[{"terminalId":"a\\"b"}]'),
     "another kind of terminal": (TERMINAL, b'{"myterminalId":"t"}', None),
     "an id with other letters, as it is": (
         Renaming().with_session("é/1", "b"),
@@ -63,8 +63,12 @@ SPELLED = {
         {("id",): b'"\\u0031"'},
         b'{"result": {"id": 1} ,"id" : "\\u0031"}\n',
     ),
-    "16 an id that is written twice": (b'{"id":1,"id":2}', {("id",): b"9"}, b'{"id":9,"id":9}'),
-    "44 the request that an elicitation quotes": (
+    "edge 16 an id that is written twice": (
+        b'{"id":1,"id":2}',
+        {("id",): b"9"},
+        b'{"id":9,"id":9}',
+    ),
+    "edge 44 the request that an elicitation quotes": (
         b'{"id":1,"params":{"requestId":12}}',
         {("params", "requestId"): b'"x"'},
         b'{"id":1,"params":{"requestId":"x"}}',

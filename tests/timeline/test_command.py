@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from acptap.app.show import following
-from acptap.app.show.layout import PLAIN, RICH, Layout
+from acptap.app.show.glyphs import PLAIN, RICH
+from acptap.app.show.layout import Layout
 from acptap.app.show.screen import Screen
 from acptap.app.show.showing import ShowOptions, show_command
 from acptap.cassette import Header, decode_entry
@@ -400,6 +401,30 @@ def test_what_is_behind_a_gist_leaves_room_for_it():
     ]
 
 
+ASKED = line(1, **{"from": "client"}, session="a", msg=call(2, "session/prompt", sessionId="a"))
+FITTED = {
+    # by the columns there are: how long it took is told where it costs nothing of what is said
+    86: "session/prompt result stopReason end_turn in 1.500 s => idle",
+    85: "session/prompt result stopReason end_turn => idle",
+    75: "session/prompt result stopReason end_turn => idle",
+    74: "session/prompt result stopReason end_... => idle",
+    None: "session/prompt result stopReason end_turn in 1.500 s => idle",
+}
+
+
+@pytest.mark.parametrize(("width", "said"), FITTED.items())
+def test_a_stop_reason_goes_before_how_long_it_took(width, said):
+    answer = {"id": 2, "result": {"stopReason": "end_turn"}}
+    shown = laid_out(ASKED, line(2.5, session="a", state=IDLE_AGAIN, msg=answer), width=width)[1]
+    assert shown == f"    2.500 .  s1  agent <- {said}"
+
+
+def test_what_does_not_fit_anyway_is_cut_before_how_long_it_took():
+    answer = {"id": 2, "result": {"x": "y" * 99}}
+    shown = laid_out(ASKED, line(2.5, session="a", msg=answer), width=76)[1]
+    assert shown == "    2.500 .  s1  agent <- session/prompt result x=yyyyyyyyyyyy... in 1.500 s"
+
+
 # Options
 
 
@@ -443,7 +468,8 @@ def test_json_has_an_object_for_each_entry(folder):
     lines = [json.loads(line) for line in shown(path, json=True).splitlines()]
     assert [line["number"] for line in lines] == list(range(2, 19))
     assert lines[7] == {
-        "number": 9, "at": 0.35, "from": "agent", "kind": "request",
+        "number": 9, "at": 0.35, "from": "agent", "conn": 1, "exchange": None, "stream": None,
+        "kind": "request",
         "method": "session/request_permission", "update": None, "id": 0,
         "session": "one", "label": "s1", "state": "requires_action",
         "transitions": [{"session": "one", "from": "running", "to": "requires_action",
@@ -452,7 +478,7 @@ def test_json_has_an_object_for_each_entry(folder):
             {"kind": "message", "session": "one", "index": 1, "id": "t", "change": "activity"},
             {"kind": "interrupt", "session": "one", "id": 0, "change": "started"},
         ],
-        "notes": [], "gist": "bash allow_once/reject_once",
+        "notes": [], "gist": "bash allow_once/reject_once", "http": None,
         "payload": {"jsonrpc": "2.0"} | SESSION[7][1],
     }  # fmt: skip
     assert lines[14]["notes"] == [{"rule": "acp/update-after-turn", "severity": "warning"}]
@@ -532,7 +558,10 @@ TAPE = tape(*SESSION)
 
 @pytest.fixture
 def looks(folder, monkeypatch):
-    """Let something happen between two looks at the file: bytes are appended, errors raised."""
+    """Let something happen between two looks at the file.
+
+    Bytes are appended, errors raised, functions called.
+    """
 
     def happening(*steps):
         left = list(steps)
@@ -541,7 +570,9 @@ def looks(folder, monkeypatch):
             step = left.pop(0)
             if isinstance(step, BaseException):
                 raise step
-            if step:
+            if callable(step):
+                step()
+            elif step:
                 with Path("x.jsonl").open("ab") as file:
                     file.write(step)
 
@@ -665,6 +696,66 @@ def test_a_file_that_is_cut_short_is_refused(looks, monkeypatch):
     write("x.jsonl", *SESSION[:-1])
     monkeypatch.setattr(following, "pause", lambda: Path("x.jsonl").write_bytes(TAPE[0]))
     with pytest.raises(DamagedCassette, match="the file was cut short while it was followed"):
+        followed()
+
+
+def replace(*lines):
+    """Return a function that puts a new file in the place of the cassette."""
+
+    def put():
+        Path("new").write_bytes(b"".join(lines))
+        Path("new").replace("x.jsonl")
+
+    return put
+
+
+REPLACED = {
+    "with what came meanwhile": [replace(*TAPE)],
+    "and goes on": [replace(*TAPE[:8]), b"".join(TAPE[8:])],
+    "where a line had begun": [TAPE[5] + TAPE[6][:10], replace(*TAPE[:6]), b"".join(TAPE[6:])],
+    "twice": [replace(*TAPE[:6]), replace(*TAPE[:6]), b"", b"".join(TAPE[6:])],
+    "once it is gone": [lambda: Path("x.jsonl").unlink(), b"", b"", replace(*TAPE)],
+    "a header that says more": [replace(header(redaction="done").encode(), *TAPE[1:])],
+}
+
+
+@pytest.mark.parametrize("steps", REPLACED.values(), ids=REPLACED)
+def test_a_recording_that_is_written_anew_is_followed_on(looks, steps):
+    Path("x.jsonl").write_bytes(b"".join(TAPE[:5]))
+    left = looks(*steps)
+    assert (followed(), left) == (PLAIN_ROWS, [])
+
+
+@pytest.mark.parametrize("json_", [False, True])
+def test_another_recording_is_followed_from_its_beginning(looks, capsys, json_):
+    Path("x.jsonl").write_bytes(b"".join(TAPE[:5]))
+    begun = header(recorded_at="2026-11-30T17:00:00.000000Z").encode()
+    left = looks(replace(), b"", begun[:20], begun[20:] + TAPE[6], b"".join(TAPE[7:]))
+    lines = followed(json=json_)
+    assert capsys.readouterr().err == "acptap: x.jsonl: another recording has taken its place\n"
+    assert left == []
+    if json_:
+        assert [json.loads(line)["number"] for line in lines] == [*range(2, 6), *range(2, 13)]
+    else:
+        assert lines[:5] == [*PLAIN_ROWS[:4], ""]
+        assert lines[5:7] == [
+            "# cassette  x.jsonl",
+            "# protocol  acp (version not settled) over stdio",
+        ]
+        assert lines[-1] == PLAIN_ROWS[-1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "error", "words"),
+    [
+        (TAPE[:4], DamagedCassette, "the file was cut short while it was followed"),
+        ([b"hello\n"], NotACassette, "no acptap header"),
+    ],
+)
+def test_what_takes_its_place_and_cannot_be_followed_is_refused(looks, lines, error, words):
+    Path("x.jsonl").write_bytes(b"".join(TAPE[:5]))
+    looks(replace(*lines))
+    with pytest.raises(error, match=words):
         followed()
 
 

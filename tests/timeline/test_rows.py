@@ -13,7 +13,7 @@ from acptap.tap import Tap
 from acptap.timeline import gists, printable
 from acptap.timeline.folding import Folding
 from acptap.timeline.rows import GIST, LANES, Row, Timeline
-from acptap.timeline.selection import Selection, compile_pattern, find_session
+from acptap.timeline.selection import Selection, compile_pattern, find_sessions
 
 C, A = Side.CLIENT, Side.AGENT
 STDERR = object()
@@ -455,7 +455,7 @@ def test_totals_are_the_same_with_and_without_rows():
         surveyed.survey(entry)
         shown.row(entry)
     for timeline in (surveyed, shown):
-        assert (timeline.reader.version, timeline.reader.agent) == ("1", "x")
+        assert (list(timeline.reader.versions), timeline.reader.agent) == (["1"], "x")
         assert timeline.entries == len(said)
         assert timeline.severities == {"warning": 3}
         assert [(track.label, track.state) for track in timeline.tracks.values()] == [
@@ -611,7 +611,7 @@ def tracks():
 
 @pytest.mark.parametrize(("asked", "found"), FOUND.values(), ids=FOUND)
 def test_a_session_is_found_by(asked, found):
-    assert find_session(asked, tracks(), "x.jsonl") == found
+    assert find_sessions(asked, tracks(), "x.jsonl") == {(1, found)}
 
 
 UNKNOWN = {
@@ -629,7 +629,7 @@ UNKNOWN = {
 @pytest.mark.parametrize(("asked", "known", "sentence"), UNKNOWN.values(), ids=UNKNOWN)
 def test_an_unknown_session_is_refused(asked, known, sentence):
     with pytest.raises(UsageError) as refusal:
-        find_session(asked, known(), "x.jsonl")
+        find_sessions(asked, known(), "x.jsonl")
     assert str(refusal.value) == f"x.jsonl: {sentence}"
 
 
@@ -638,7 +638,7 @@ def test_many_sessions_are_not_all_listed():
     for entry in entries_of(*(chunk("a", f"id{number}") for number in range(12))):
         timeline.survey(entry)
     with pytest.raises(UsageError, match=r"s10 id9 and 2 more$"):
-        find_session("x", timeline.tracks, "x.jsonl")
+        find_sessions("x", timeline.tracks, "x.jsonl")
 
 
 def test_a_pattern_that_is_none_is_refused():

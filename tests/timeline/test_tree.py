@@ -41,7 +41,7 @@ def taped(script, version="2"):
 
 def drawn(script, *, version="2", width=None, session=None, labels=None):
     folded = fold_entries(entries_of(taped(script, version)))
-    lines = Tree(folded, labels or {}, width).lines(session)
+    lines = Tree(folded, labels or {}, width).lines(session and {(1, session)})
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
@@ -299,6 +299,29 @@ session s  idle
     )
 
 
+def test_terminals_of_version_1_that_are_told_of_beside_a_tool_call():
+    script = """
+A> s ~ tool_call {"toolCallId":"t","title":"make","rawInput":{"command":"make -j"},"content":[<<a>>],"_meta":{"terminal_info":{"terminal_id":"T"}}}
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"b\\nc\\n"}}}
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_exit":{"terminal_id":"T","exit_code":2}}}
+A> s ~ tool_call {"toolCallId":"u","title":"ls","content":[{"type":"terminal","terminalId":"U"},<<d>>],"_meta":{"terminal_output":{"terminal_id":"U","data":"e"}}}
+"""  # noqa: E501
+    assert (
+        drawn(script, version="1")
+        == """\
+session s  idle
+  tool       make  pending
+             a
+             $ make -j
+             b
+             c
+             ended 2
+  tool       ls  pending
+             e
+             d"""
+    )
+
+
 def test_one_session_and_its_subagents():
     script = """
 A> s ~ subagent_update {"sessionId":"c"}
@@ -306,7 +329,7 @@ A> t ~ agent_message {"messageId":"a","content":[<elsewhere>]}
 A> null ! {"code":1}
 """
     assert (
-        drawn(script, session="s", labels={"s": "s1", "c": "s2"})
+        drawn(script, session="s", labels={(1, "s"): "s1", (1, "c"): "s2"})
         == """\
 session s1 s  idle
   subagent s2 c  none (not certain)"""

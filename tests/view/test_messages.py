@@ -459,6 +459,72 @@ A> 6 terminal/create {"sessionId":"s","command":"nope"}
 C> 6 ! {"code":-32603,"message":"no"}
 == | terminal T "ab" exited
 """,
+    "v1 a terminal that is told of beside its tool call": """
+V1
+A> s ~ tool_call {"toolCallId":"t","status":"pending","_meta":{"terminal_info":{"terminal_id":"T"}}}
+   message[0] T started
+   message[1] t tool_started
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"a"}}}
+   message[0] T content
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output_delta":{"terminal_id":"T","data":"é"}}}
+   message[0] T content
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":5}}}
+   message[0] T content
+== | terminal T "a\\u00e9" | tool t pending ""
+A> s ~ tool_call_update {"toolCallId":"t","title":"x","_meta":{"terminal_output":{"terminal_id":"T","data":"b"}}}
+   message[0] T content
+   message[1] t activity
+A> s ~ tool_call_update {"toolCallId":"t","status":"completed","_meta":{"terminal_exit":{"terminal_id":"T"},"terminal_output":{"terminal_id":"T","data":"c"}}}
+   message[0] T content
+   message[0] T ended
+   message[1] t tool_ended
+== | terminal T "a\\u00e9bc" exited | tool t completed ""
+A> s ~ tool_call {"toolCallId":"t","_meta":{"terminal_info":{"terminal_id":"T"}}}
+   message[0] T activity
+   message[1] t replaced
+""",  # noqa: E501
+    "v1 a terminal that comes late does not part what the agent says": """
+V1
+A> s ~ tool_call {"toolCallId":"t","status":"pending"}
+   message[0] t tool_started
+A> s ~ agent_message_chunk {"content":<a>}
+   message[1] started
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"x"}}}
+   message[2] T started
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"y"}}}
+   message[2] T content
+A> s ~ agent_message_chunk {"content":<b>}
+   message[1] content
+== | tool t pending "" | agent "ab" | terminal T "xy"
+""",  # noqa: E501
+    "v1 the first that is heard of a tool call is its terminal": """
+V1
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"x"}}}
+   message[0] T started
+   message[1] t tool_started
+A> 7 session/request_permission {"sessionId":"s","toolCall":{"toolCallId":"t","_meta":{"terminal_exit":{"terminal_id":"T"}}}}
+   message[0] T ended
+   interrupt 7 started
+== | terminal T "x" exited | tool t pending ""
+""",  # noqa: E501
+    "v1 what tells of no terminal": """
+V1
+A> s ~ tool_call {"toolCallId":"t","_meta":{"terminal_info":{},"terminal_output":5,"other":{"terminal_id":"T"}}}
+   message[0] t tool_started
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_exit":{"terminal_id":5}}}
+   message[0] t activity
+A> s ~ tool_call_update {"toolCallId":"t","_meta":"terminal_exit"}
+   message[0] t activity
+== | tool t pending ""
+""",  # noqa: E501
+    "v2 has updates of terminals, and nothing beside": """
+V2
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"x"}}}
+   message[0] t tool_started
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_exit":{"terminal_id":"T"}}}
+   message[0] t activity
+== | tool t pending ""
+""",  # noqa: E501
 }
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from acptap.acp.updates import UPDATES
 from acptap.acp.view import Folded, Interrupt, View
+from acptap.acp.view import beside as beside_module
 from acptap.acp.view import items as items_module
 from acptap.acp.view.answers import CHOICES, TERMINALS
 from acptap.acp.view.parts import PARTS
@@ -149,8 +150,8 @@ A> s ~ tool_call_update {"toolCallId":"t","_meta":null}
     assert call.as_json() == {
         "type": "tool_call", "id": "t", "line": 5, "title": "ls", "kind": "execute",
         "status": "pending", "text": "", "content": [{"terminalId": "T"}, 5],
-        "locations": [{"path": "/w"}], "rawInput": {"command": "ls"}, "rawOutput": 1,
-        "_meta": {"a": 1},
+        "terminals": ["T"], "locations": [{"path": "/w"}], "rawInput": {"command": "ls"},
+        "rawOutput": 1, "_meta": {"a": 1},
     }  # fmt: skip
 
 
@@ -202,6 +203,41 @@ C> 3 = {"exitCode":2,"signal":null}
 """).terminals["T"]
     assert (terminal.word("command"), terminal.exited) == ("ls", True)
     assert terminal.text == "é\N{REPLACEMENT CHARACTER}" * 1 + "\N{REPLACEMENT CHARACTER}" * 2
+
+
+BEGAN = '"_meta":{"x":1,"terminal_info":{"terminal_id":"T","cwd":"/w"}}'
+BEGINNINGS = {
+    "with a command": (f'"rawInput":{{"command":"ls"}},{BEGAN}', {"command": "ls", "cwd": "/w"}),
+    "a command in words": (f'"rawInput":{{"command":["ls"]}},{BEGAN}', {"cwd": "/w"}),
+    "with another input": (f'"rawInput":"ls",{BEGAN}', {"cwd": "/w"}),
+    "with no folder": (
+        '"rawInput":{"command":"ls"},"_meta":{"x":1,"terminal_info":{"terminal_id":"T"}}',
+        {"command": "ls"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("members", "fields"), BEGINNINGS.values(), ids=BEGINNINGS)
+def test_v1_a_terminal_beside_a_tool_call_begins(members, fields):
+    view = session(f'A> s ~ tool_call {{"toolCallId":"t",{members}}}')
+    assert view.terminals["T"].fields == fields
+    assert view.tool_calls[0].terminals == ["T"]
+    assert view.tool_calls[0].fields["_meta"] == {"x": 1}
+
+
+def test_v1_terminals_beside_a_tool_call():
+    view = session("""
+A> s ~ tool_call {"toolCallId":"t","content":[{"type":"terminal","terminalId":"U"}]}
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"T","data":"é\\ud800"}}}
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_output":{"terminal_id":"U","data":"u"}}}
+A> s ~ tool_call_update {"toolCallId":"t","_meta":{"terminal_exit":{"terminal_id":"T","exit_code":2,"signal":null}}}
+""")  # noqa: E501
+    (call,) = view.tool_calls
+    assert call.terminals == ["U", "T"]
+    assert "_meta" not in call.fields
+    assert view.terminals["T"].output == b"\xc3\xa9\xed\xa0\x80"
+    assert view.terminals["T"].fields == {"exitStatus": {"exitCode": 2, "signal": None}}
+    assert view.terminals["U"].text == "u"
 
 
 def test_turns():
@@ -388,6 +424,10 @@ junk = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=4,
 )  # fmt: skip
+beside = st.dictionaries(
+    st.sampled_from([*beside_module.MEMBERS, "x"]),
+    junk | st.fixed_dictionaries({"terminal_id": ids}, optional={"data": junk, "exit_code": junk}),
+)
 MEMBERS = {
     "messageId": ids, "toolCallId": ids, "terminalId": ids, "compactionId": ids, "planId": ids,
     "sessionId": st.sampled_from(["s", "c", "d", 5]),
@@ -398,7 +438,7 @@ MEMBERS = {
     "stopReason": st.sampled_from(["end_turn", "error", "cancelled", None, 5]),
     "error": junk | st.just({"code": -32603, "message": "x"}),
     "data": st.sampled_from(["QQ==", "odd", 5]), "output": junk | st.just({"data": "QQ=="}),
-    "exitStatus": junk, "_meta": junk, "plan": junk, "entries": junk, "title": junk,
+    "exitStatus": junk, "_meta": junk | beside, "plan": junk, "entries": junk, "title": junk,
     "configOptions": junk, "availableCommands": junk, "currentModeId": junk, "rawInput": junk,
 }  # fmt: skip
 names = st.sampled_from([*UPDATES, "_x", "future"])

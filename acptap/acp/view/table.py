@@ -1,10 +1,11 @@
 """Updates of what stands in a conversation: one row each, with the function that reads it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from acptap.acp.view.beside import parted
 from acptap.acp.view.items import Of, Place, Thread, identity
-from acptap.acp.view.things import Fields
+from acptap.acp.view.things import Fields, ToolCall
 from acptap.updates import Change, Update
 
 Updates = tuple[Update, ...]
@@ -44,9 +45,12 @@ class Entity:
         key: The member that has the id.
     """
 
-    read: Callable[["Entity", Arrival], Updates]
+    read: "Reader"
     of: Of
     key: str = MESSAGE
+
+
+Reader = Callable[[Entity, Arrival], Updates]
 
 
 def _arrived(row: Entity, new: Arrival) -> tuple[Place, bool]:
@@ -139,6 +143,30 @@ def _brings(new: Arrival, names: tuple[str, ...]) -> bool:
     return any(name in new.update and (new.nulls or new.update[name] is not None) for name in names)
 
 
+def _with_terminals(read: Reader) -> Reader:
+    """Return a reader of tool calls that first reads what is told of terminals beside them."""
+
+    def both(row: Entity, new: Arrival) -> Updates:
+        terminals, rest = ([], new.update) if new.nulls else parted(new.update)
+        if not terminals:
+            return read(row, new)
+        thread, last = new.thread, new.thread.last
+        told: Updates = ()
+        for name, update in terminals:
+            told += ENTITIES[name].read(ENTITIES[name], replace(new, update=update))
+        thread.last = last  # a chunk without an id goes on behind it: clients show it in the call
+        said = read(row, replace(new, update=rest))
+        call = thread.find(row.of, identity(rest.get(row.key)))
+        assert call is not None  # it has just been read
+        if isinstance(call.value, ToolCall):
+            call.value.show(identity(update["terminalId"]) or "" for _, update in terminals)
+        if rest.keys() <= _NAMES:
+            said = tuple([update for update in said if update.change is not Change.ACTIVITY])
+        return told + said
+
+    return both
+
+
 def _terminal(row: Entity, new: Arrival) -> Updates:
     place, fresh = _arrived(row, new)
     if place.value is not None:
@@ -169,6 +197,8 @@ def _ended(place: Place, new: Arrival, name: str) -> Updates:
 
 
 _TOOL, _TERMINAL, _SUMMARY = "toolCallId", "terminalId", "compactionId"
+_NAMES = frozenset({"sessionUpdate", _TOOL})
+"""Members of an update of a tool call that say nothing about it."""
 
 ENTITIES: dict[str, Entity] = {
     "user_message_chunk": Entity(_echo, Of.USER),
@@ -179,8 +209,8 @@ ENTITIES: dict[str, Entity] = {
     "agent_message": Entity(_speech, Of.AGENT),
     "agent_thought": Entity(_speech, Of.THOUGHT),
     "session_message": Entity(_speech, Of.SESSION),
-    "tool_call": Entity(_new_tool, Of.TOOL, _TOOL),
-    "tool_call_update": Entity(_tool, Of.TOOL, _TOOL),
+    "tool_call": Entity(_with_terminals(_new_tool), Of.TOOL, _TOOL),
+    "tool_call_update": Entity(_with_terminals(_tool), Of.TOOL, _TOOL),
     "tool_call_content_chunk": Entity(_append, Of.TOOL, _TOOL),
     "terminal_update": Entity(_terminal, Of.TERMINAL, _TERMINAL),
     "terminal_output_chunk": Entity(_append, Of.TERMINAL, _TERMINAL),

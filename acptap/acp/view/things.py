@@ -4,6 +4,7 @@ All of them are plain data. `fields` has what the peer said of a thing, by its n
 what has a meaning of its own is a property beside it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -89,9 +90,15 @@ class Reasoning(Item):
 
 @dataclass(slots=True)
 class ToolCall(Item):
-    """A tool call. Of its `fields`: `rawInput`, `rawOutput`, `locations`, `name` and others."""
+    """A tool call. Of its `fields`: `rawInput`, `rawOutput`, `locations`, `name` and others.
+
+    Attributes:
+        beside: The ids of terminals that were told of beside it, in its `_meta`.
+    """
 
     TYPE: ClassVar[str] = "tool_call"
+
+    beside: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -108,15 +115,20 @@ class ToolCall(Item):
         """How far it is; a status that is not known means it is still at work."""
         return self.word("status", "pending")
 
+    def show(self, terminals: Iterable[str]) -> None:
+        """Take in that terminals were told of beside it."""
+        self.beside = list(dict.fromkeys([*self.beside, *terminals]))
+
     @property
     def terminals(self) -> list[str]:
-        """The ids of the terminals in its content."""
+        """The ids of the terminals in its content, then of those that were told beside it."""
         ids = [block.get("terminalId") for block in self.content if isinstance(block, dict)]
-        return [id_ for id_ in ids if isinstance(id_, str)]
+        inside = [id_ for id_ in ids if isinstance(id_, str)]
+        return inside + [id_ for id_ in self.beside if id_ not in inside]
 
     def _ours(self) -> Fields:
         return {"title": self.title, "kind": self.kind, "status": self.status, "text": self.text,
-                "content": self.content}  # fmt: skip
+                "content": self.content, "terminals": self.terminals}  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -64,7 +64,7 @@ def _write(path: Path) -> None:
 
 def _lines(recording: Recording, path: Path, progress: Progress) -> Iterator[tuple[bytes, bytes]]:
     """Yield each line as it is and as it should be; what a crash left of a last one stays."""
-    reader = Reader()
+    reader = Reader(recording.header)
     with path.open("rb") as file:
         header = file.readline()
         current = checking.is_current(recording.header)

@@ -104,7 +104,7 @@ def _check(path: Path, tally: Tally) -> Iterator[Finding]:
 
 
 def _check_entries(recording: Recording, tally: Tally, progress: Progress) -> Iterator[Finding]:
-    reader, first, differing = Reader(), 0, 0
+    reader, first, differing = Reader(recording.header), 0, 0
     current = checking.is_current(recording.header)
     for entry in recording:
         members = reader.members(entry)

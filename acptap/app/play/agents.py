@@ -1,5 +1,6 @@
 """Find the agent for a test: what plays its cassette, or records it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ MODES = ("none", "once", "all")
 """Whether to record: never; if the cassette is missing; always."""
 
 _OPTION = "--acptap-record"
+_URL = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
 
 
 def agent_for(
@@ -45,7 +47,17 @@ def agent_for(
             fix='name its command: upstream="my-agent" in the marker, the fixture acptap_upstream, '
             "or acptap_upstream in the ini file",
         )  # fmt: skip
-    return RecordedAgent(cassette, wish.upstream, tapes())
+    return _recorder(cassette, wish.upstream, tapes)
+
+
+def _recorder(cassette: Path, upstream: list[str], tapes: Callable[[], Path]) -> AgentFixture:
+    """Return what records an agent: a command, or what is behind a URL."""
+    if _URL.match(upstream[0]):
+        raise UsageError(
+            "an agent behind a URL can't be recorded from here", where=upstream[0],
+            fix=f"record it with `acptap proxy --upstream {upstream[0]} -w {cassette}`",
+        )  # fmt: skip
+    return RecordedAgent(cassette, upstream, tapes())
 
 
 def _player(cassette: Path, wish: Wish, folder: Path) -> PlayedAgent:

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 from acptap.app.play.options import ReplayOptions
+from acptap.app.play.programme import Programme
 from acptap.app.play.replaying import write_report
 from acptap.app.play.run import Run
 from acptap.errors import CommandError
@@ -25,10 +27,31 @@ _SETTLE = 2.0
 _FAREWELL = 2.0
 
 
-def execute(cassette: Path, command: Sequence[str], options: ReplayOptions) -> int:
+class Server(Protocol):
+    """Serves the cassette on the network meanwhile."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tells the command where."""
+
+    def close(self) -> None:
+        """Stop."""
+
+
+Serve = Callable[[Programme, ReplayOptions, Path], Server]
+"""Begins to serve a cassette, as part of the run in a folder."""
+
+
+def execute(cassette: Path, command: Sequence[str], options: ReplayOptions, serve: Serve) -> int:
     """Run a command; return its exit code, or 1 if it ended well and the report is not fine.
 
     Must be called on the main thread.
+
+    Args:
+        cassette: What is played, as often as agents are started or clients connect.
+        command: Program and arguments.
+        options: How to play.
+        serve: Serves the cassette to clients that connect.
 
     Raises:
         CassetteError: The cassette can't be played.
@@ -37,7 +60,11 @@ def execute(cassette: Path, command: Sequence[str], options: ReplayOptions) -> i
     """
     with tempfile.TemporaryDirectory(prefix="acptap-run-", ignore_cleanup_errors=True) as folder:
         run = Run.begin(Path(folder), cassette, options)
-        status = _run(command, os.environ | run.environment)
+        server = serve(run.programme, options, run.folder)
+        try:
+            status = _run(command, os.environ | run.environment | server.environment)
+        finally:
+            server.close()
         report = run.settle(_SETTLE)
         is_fine = run.is_fine(report)
         if not (options.quiet and is_fine):

@@ -37,6 +37,16 @@ class AgentFixture(ABC):
         """What to start as the agent: program and arguments. It may be started several times."""
 
     @property
+    @abstractmethod
+    def url(self) -> str:
+        """Where to reach the agent over HTTP, such as `http://127.0.0.1:40123/`."""
+
+    @property
+    @abstractmethod
+    def ws_url(self) -> str:
+        """Where to reach it over WebSocket."""
+
+    @property
     def env(self) -> dict[str, str]:
         """Variables for programs that learn from their environment what agent to start."""
         return {"ACPTAP_AGENT": shlex.join(self.command)}
@@ -91,7 +101,7 @@ class AgentFixture(ABC):
     @property
     def folded(self) -> "Folded":
         """What a correct client shows of what was played: see `acptap.fold`."""
-        return acptap.fold(self._entries())
+        return acptap.fold(self._entries(heads=True))
 
     def close(self) -> None:
         """Take the streams away. A client that went on reading reads the end."""
@@ -111,8 +121,12 @@ class AgentFixture(ABC):
         """Put the agent on the other end of a wire."""
 
     @abstractmethod
-    def _entries(self) -> Iterator[Entry]:
-        """Yield the entries of what was said so far."""
+    def _entries(self, *, heads: bool = False) -> Iterator[Entry]:
+        """Yield the entries of what was said so far.
+
+        Args:
+            heads: With the heads of the HTTP exchanges that it was said in.
+        """
 
 
 def messages(units: Iterator[bytes]) -> list[dict[str, Any]]:

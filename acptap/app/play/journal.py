@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from acptap.errors import UsageError
+from acptap.replay.framing import Framing
 from acptap.replay.player import Player
 from acptap.replay.report import Miss
 from acptap.replay.script import Lane
@@ -74,6 +75,10 @@ class Journal:
             ) from error  # fmt: skip
         fcntl.flock(fd, fcntl.LOCK_EX)
         return cls(number, fd)
+
+    def over(self, framing: Framing) -> None:
+        """Note how the client is connected, if not by standard input and output."""
+        self._write({"over": framing.value})
 
     def heard(self, unit: bytes) -> None:
         """Note what the client said."""
@@ -135,6 +140,15 @@ class Hearing:
     path: Path
     is_live: bool
 
+    @property
+    def framing(self) -> Framing:
+        """How the client was connected."""
+        match next(self._events(), None):
+            case {"over": str(framing)}:
+                return Framing(framing)
+            case _:
+                return Framing.LINE
+
     def heard(self) -> Iterator[bytes]:
         """Yield what the client said, unit by unit."""
         for event in self._events():
@@ -164,6 +178,8 @@ class Hearing:
                     player.give_up(player.script.lanes[number])
                 case {"ended": True}:
                     player.client_ended()
+                case {"over": _}:
+                    pass
                 case _:
                     misses.append(Miss("the client stopped reading before all was said"))
         return misses

@@ -55,6 +55,25 @@ class ReplayOptions:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What the user asked for, who wants a cassette served on the network.
+
+    Attributes:
+        listen: Where: `[HOST:]PORT`. None for the usual place.
+        once: Play each recorded connection once, and end.
+        allow_remote: That may be where other machines can connect.
+        hosts: Names of ours that clients may use, besides those of loopback.
+        origins: Web sites whose pages may connect.
+    """
+
+    listen: str | None = None
+    once: bool = False
+    allow_remote: bool = False
+    hosts: Sequence[str] = ()
+    origins: Sequence[str] = ()
+
+
 def read_options(said: Mapping[str, object], where: Mapping[str, str]) -> ReplayOptions:
     """Return the options that are said in words, as in `match="params", speed="recorded"`.
 

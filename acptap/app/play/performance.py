@@ -13,7 +13,8 @@ from acptap.replay.release import Release
 from acptap.wire.lines import LineSplitter, Unit
 
 if TYPE_CHECKING:
-    from acptap.replay.script import Lane
+    from acptap.replay.report import Report
+    from acptap.replay.script import Ending, Lane, Refused
 
 LONGEST_LINE = 256 * 1024 * 1024
 """Bytes of a client's line that are read as one message; it has to be understood to be answered."""
@@ -61,9 +62,36 @@ class Performance:
         """Whether something is still to be said."""
         return bool(self._delayed)
 
+    @property
+    def ending(self) -> "Ending":
+        """How the recorded agent left."""
+        return self._player.script.ending
+
+    @property
+    def report(self) -> "Report":
+        """What has become of the recording so far."""
+        return self._player.report()
+
     def take(self, data: bytes) -> None:
-        """Take in what the client sent."""
-        self._take(self._splitter.feed(data))
+        """Take in what the client sent: a stretch of lines."""
+        for unit in self._splitter.feed(data):
+            self._take(unit)
+
+    def hear(self, unit: bytes) -> "Refused | None":
+        """Take in one message that the client sent.
+
+        Returns:
+            How it was turned down in the recording, and is to be turned down again; else None.
+        """
+        self._take(unit)
+        return self._player.refused
+
+    def turn_away(self, session: str | None) -> "Refused | None":
+        """Return how who asks for the event stream of a session, or the connection's, is refused.
+
+        None if he is not.
+        """
+        return self._player.turn_away(session)
 
     def end(self, *, at_once: bool) -> None:
         """Take in that the client sends no more. It still hears what is to be said.
@@ -71,25 +99,30 @@ class Performance:
         Args:
             at_once: Say it now, whatever the pace.
         """
-        self._take(self._splitter.end())
+        for unit in self._splitter.end():
+            self._take(unit)
         self._journal.ended()
         self._plan(self._player.client_ended(), None)
         if at_once:
             self._hurry(math.inf)
 
-    def next_write(self) -> bytes | None:
+    def next_due(self) -> list[Release]:
         """Return what is due and is to be written in one go: what one read of the recording held.
 
-        None if nothing is due.
+        Nothing if nothing is due.
         """
         now = self._clock()
-        together: list[bytes] = []
+        together: list[Release] = []
         while self._delayed and self._delayed[0][0] <= now:
-            release = heapq.heappop(self._delayed)[2]
-            together.append(release.data)
-            if release.ends_read:
+            together.append(heapq.heappop(self._delayed)[2])
+            if together[-1].ends_read:
                 break
-        return b"".join(together) if together else None
+        return together
+
+    def next_write(self) -> bytes | None:
+        """Return the bytes of what is due, or None if nothing is."""
+        due = self.next_due()
+        return b"".join([release.data for release in due]) if due else None
 
     def wait(self) -> float | None:
         """Return how long to wait for the client, in seconds; None for ever."""
@@ -113,16 +146,19 @@ class Performance:
         """Take in that the client reads no more, and was to be told something."""
         self._journal.undelivered()
 
-    def _take(self, units: Iterable[Unit]) -> None:
-        for unit in units:
-            self._heard = self._clock()
-            raw = unit if isinstance(unit, bytes) else unit.raw
-            self._journal.heard(raw)
-            releases = self._player.receive(raw)
-            matched_at = max(self._player.moved.values(), default=None)
-            if matched_at is not None:
-                self._hurry(matched_at)
-            self._plan(releases, matched_at)
+    def close(self) -> None:
+        """Take in that nothing more can be heard."""
+        self._journal.close()
+
+    def _take(self, unit: Unit) -> None:
+        self._heard = self._clock()
+        raw = unit if isinstance(unit, bytes) else unit.raw
+        self._journal.heard(raw)
+        releases = self._player.receive(raw)
+        matched_at = max(self._player.moved.values(), default=None)
+        if matched_at is not None:
+            self._hurry(matched_at)
+        self._plan(releases, matched_at)
 
     def _plan(self, releases: Iterable[Release], since: float | None) -> None:
         """Have releases sent when their time has come.

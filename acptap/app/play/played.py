@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from acptap.app.play.background import BackgroundServer
 from acptap.app.play.fixture import AgentFixture, messages
 from acptap.app.play.options import ReplayOptions
 from acptap.app.play.run import Run
@@ -14,8 +15,9 @@ from acptap.storage import Recording
 from acptap.transports.memory import Wire
 
 _SETTLE = 2.0
+_HEADS = ("request", "response")
 _RECORD = "if the client is right, record it anew with --acptap-record=all"
-_ASK = "give the client acptap_agent.command to start, or acptap_agent.streams() to talk to"
+_ASK = "give the client acptap_agent.command to start, or acptap_agent.streams() or .url to talk to"
 
 
 class PlayedAgent(AgentFixture):
@@ -33,6 +35,7 @@ class PlayedAgent(AgentFixture):
     def __init__(self, cassette: Path, options: ReplayOptions, folder: Path) -> None:
         super().__init__(cassette)
         self._run = Run.begin(folder, cassette, options)
+        self._server: BackgroundServer | None = None
 
     @property
     def command(self) -> list[str]:
@@ -40,9 +43,19 @@ class PlayedAgent(AgentFixture):
         return self._run.command
 
     @property
+    def url(self) -> str:
+        """Where to reach the agent over HTTP, such as `http://127.0.0.1:40123/`."""
+        return self._served().url
+
+    @property
+    def ws_url(self) -> str:
+        """Where to reach it over WebSocket."""
+        return self._served().ws_url
+
+    @property
     def env(self) -> dict[str, str]:
-        """Variables for programs that learn from their environment what agent to start."""
-        return self._run.environment
+        """Variables for programs that learn from their environment where their agent is."""
+        return self._run.environment | self._served().environment
 
     @property
     def report(self) -> Report:
@@ -53,6 +66,12 @@ class PlayedAgent(AgentFixture):
     def sent(self) -> list[dict[str, Any]]:
         """The messages that the client sent, connection by connection."""
         return messages(unit for hearing in self._run.hearings() for unit in hearing.heard())
+
+    def close(self) -> None:
+        """Take the streams and the URL away."""
+        super().close()
+        if self._server is not None:
+            self._server.close()
 
     def verdict(self) -> list[str]:
         """Return what is wrong at the end of the test, a line each; nothing if all is well."""
@@ -65,10 +84,30 @@ class PlayedAgent(AgentFixture):
         """Return what is to be said of the cassette beside another failure."""
         return self._run.lines(self._run.report())
 
+    def _served(self) -> BackgroundServer:
+        """Serve the cassette from now on, until the test ends."""
+        if self._server is None:
+            run = self._run
+            self._server = BackgroundServer(run.programme, run.options, run.folder)
+        return self._server
+
     def _connect(self, wire: Wire) -> None:
         wire.peer = StreamedCassette(self._run, wire)
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self, *, heads: bool = False) -> Iterator[Entry]:
         played = self._run.played(self._run.report())
         with Recording(self.cassette) as recording:
-            yield from (entry for entry in recording if entry.number in played)
+            if heads:
+                exchanges = {_exchange(entry) for entry in recording if entry.number in played}
+                yield from (
+                    entry
+                    for entry in recording
+                    if entry.number in played
+                    or (entry.event in _HEADS and _exchange(entry) in exchanges)
+                )
+            else:
+                yield from (entry for entry in recording if entry.number in played)
+
+
+def _exchange(entry: Entry) -> object:
+    return entry.front.get("exchange")

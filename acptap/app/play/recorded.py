@@ -12,6 +12,7 @@ from acptap.app.play.fixture import AgentFixture, messages
 from acptap.app.play.joining import join
 from acptap.app.play.streaming import StreamedCommand
 from acptap.cassette import Entry
+from acptap.errors import UsageError
 from acptap.jsonrpc import Side
 from acptap.replay.report import Report
 from acptap.storage import Recording
@@ -44,6 +45,27 @@ class RecordedAgent(AgentFixture):
             *(sys.executable, "-P", "-m", "acptap", "proxy", "--quiet"),
             *("--cassette", str(self._folder / "1.jsonl"), "--", *self._upstream),
         ]
+
+    @property
+    def url(self) -> str:
+        """Nothing yet: a real agent is recorded as the command it is.
+
+        Raises:
+            UsageError: Always.
+        """
+        raise UsageError(
+            "an agent that is a command can't be recorded over a URL", where=str(self.cassette),
+            fix="record it with acptap_agent.command; its cassette plays over a URL too",
+        )  # fmt: skip
+
+    @property
+    def ws_url(self) -> str:
+        """Likewise.
+
+        Raises:
+            UsageError: Always.
+        """
+        return self.url
 
     @property
     def report(self) -> Report:
@@ -95,7 +117,7 @@ class RecordedAgent(AgentFixture):
     def _connect(self, wire: Wire) -> None:
         wire.peer = StreamedCommand(self.command, wire)
 
-    def _entries(self) -> Iterator[Entry]:
+    def _entries(self, *, heads: bool = False) -> Iterator[Entry]:
         for tape in self._tapes():
             with Recording(tape) as recording:
                 yield from recording

@@ -44,7 +44,7 @@ def replay_stdio(cassette: Path, options: ReplayOptions) -> int:
     if not delivered:
         stderr.say("the client stopped reading before all was said")
     if not journal.is_kept:
-        _tell(report, options, stderr)
+        tell(report, options, stderr)
     stderr.drain(2.0)
     if options.report is not None:
         write_report(report, options.report)
@@ -108,7 +108,8 @@ def _send_due(performance: Performance, peer: StdioPeer) -> bool:
     return True
 
 
-def _tell(report: Report, options: ReplayOptions, stderr: Stderr) -> None:
+def tell(report: Report, options: ReplayOptions, stderr: Stderr) -> None:
+    """Say what became of a cassette, unless all is fine and nothing was to be said then."""
     if not (options.quiet and options.accept(report)):
         for line in report.lines() or ["all of it was played"]:
             stderr.say(visible(line))

@@ -47,7 +47,7 @@ class Run:
         """What starts an agent that belongs to the run; it needs nothing of the environment."""
         return [
             # -P: the folder a client starts its agent in may hold modules of any name
-            *(sys.executable, "-P", "-m", "acptap", "replay", "--quiet"),
+            *(sys.executable, "-P", "-m", "acptap", "replay", "--quiet", "--stdio"),
             *("--run", str(self.folder.absolute()), *self.options.arguments()),
             str(self.programme.cassette.absolute()),
         ]
@@ -115,7 +115,7 @@ class Run:
         return [script for script, _ in zip(scripts, self.hearings(), strict=False)]
 
     def _report(self, hearing: Hearing, recording: Recording) -> Report:
-        player = self.programme.player(hearing.number, recording, self.options)
+        player = self.programme.player(hearing.number, recording, self.options, hearing.framing)
         misses = hearing.tell(player)
         report = player.report()
         report.unmatched += misses

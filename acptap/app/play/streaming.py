@@ -5,25 +5,20 @@ import os
 import subprocess
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from acptap.app.play.journal import Journal
+from acptap.app.play.pacing import Pacer
 from acptap.app.play.performance import Performance
 from acptap.app.play.run import Run
+from acptap.replay.release import Release
 from acptap.storage import Recording
 from acptap.transports.memory import Wire
-
-if TYPE_CHECKING:
-    from asyncio import Handle
 
 _READ = 64 * 1024
 
 
 class StreamedCassette:
     """Plays a cassette over a wire, as part of a run.
-
-    Each read of the recording is delivered in a step of the loop of its own, so that whoever waits
-    for data sees the boundaries that there were.
 
     Args:
         run: The run.
@@ -33,13 +28,13 @@ class StreamedCassette:
     def __init__(self, run: Run, wire: Wire) -> None:
         programme, options = run.programme, run.options
         self._wire = wire
-        self._loop = wire.loop
         self._journal = Journal.begin(run.folder, programme.cassette)
         self._recording = Recording(programme.cassette)
         player = programme.player(self._journal.number, self._recording, options)
         self._performance = Performance(player, self._journal, options)
-        self._is_ended = False
-        self._next: Handle = self._loop.call_soon(self._step)
+        self._pacer = Pacer(self._performance, self, wire.loop)
+
+    # What the wire calls
 
     def hear(self, data: bytes) -> None:
         """Take in what the client wrote."""
@@ -48,39 +43,34 @@ class StreamedCassette:
 
     def hear_end(self) -> None:
         """Take in that the client writes no more; deliver what is left to say, and the end."""
-        self._is_ended = True
+        self._pacer.is_ended = True
         self._performance.end(at_once=True)
         self.go_on()
 
     def go_on(self) -> None:
         """Look at what is due in the next step of the loop."""
-        self._plan(0.0)
+        self._pacer.go_on()
 
     def gone(self) -> None:
         """Take in that the client has no use for the wire any more."""
-        self._next.cancel()
+        self._pacer.stop()
         self._journal.close()
         self._recording.__exit__()
 
-    def _plan(self, seconds: float) -> None:
-        self._next.cancel()
-        if seconds:
-            self._next = self._loop.call_later(seconds, self._step)
-        else:
-            self._next = self._loop.call_soon(self._step)
+    # What the pacer calls
 
-    def _step(self) -> None:
-        self._performance.lose_patience()
-        if self._wire.is_full:
-            return
-        data = self._performance.next_write()
-        if data is not None:
-            self._wire.deliver(data)
-            self._plan(0.0)
-        elif self._is_ended or self._performance.is_over:
-            self._wire.finish()
-        elif (seconds := self._performance.wait()) is not None:
-            self._plan(seconds)
+    @property
+    def is_full(self) -> bool:
+        """Whether what was delivered should be read first."""
+        return self._wire.is_full
+
+    def deliver(self, together: Sequence[Release]) -> None:
+        """Have the client read something."""
+        self._wire.deliver(b"".join([release.data for release in together]))
+
+    def finish(self) -> None:
+        """Have the client read the end."""
+        self._wire.finish()
 
 
 class StreamedCommand:

@@ -1,10 +1,12 @@
 """Takes secrets out of single cassette lines, as the tap does while it records."""
 
-from acptap.app.record.lines import with_body
+from acptap.app.record.lines import text_in, with_http, with_text
 from acptap.cassette import Entry, decode_entry
+from acptap.http import HttpRequest, HttpResponse
 from acptap.jsonrpc import Message, Request, Response, read_all
 from acptap.pairing import Ledger
 from acptap.redact import Redactor
+from acptap.redact.heads import clear_request, clear_response
 from acptap.wire import jsontext
 
 _MESSAGE = b',"msg":'
@@ -41,9 +43,11 @@ class Clearing:
         return self._cleared(line, decode_entry(line, number, 0, self._name), None)
 
     def _cleared(self, line: bytes, entry: Entry, asked: Ledger[str] | None) -> bytes:
+        if "http" in entry.front:
+            return self._cleared_head(line, entry)
         if entry.key is None:
             return line
-        body = entry.payload if entry.key == "msg" else entry.unit()
+        body = text_in(entry)
         try:
             if entry.event is not None or entry.oversize:
                 raise ValueError("no message")
@@ -55,7 +59,17 @@ class Clearing:
             for message in messages:
                 method = _NO_SLOTS if asked is None else _method(asked, entry, message)
                 clear = self._redactor.message(clear, message, method)
-        return line if clear is body else with_body(line, entry, clear)
+        return line if clear is body else with_text(line, entry, clear)
+
+    def _cleared_head(self, line: bytes, entry: Entry) -> bytes:
+        said = entry.front["http"]
+        if entry.event == "request":
+            request = HttpRequest.from_json(said)
+            clear_one = clear_request(self._redactor, request)
+            return line if clear_one is request else with_http(line, clear_one)
+        response = HttpResponse.from_json(said)
+        clear = clear_response(self._redactor, response)
+        return line if clear is response else with_http(line, clear)
 
 
 def _method(asked: Ledger[str], entry: Entry, message: Message) -> str | None:

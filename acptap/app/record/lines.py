@@ -4,8 +4,9 @@ import base64
 from collections.abc import Iterable
 
 from acptap.cassette import Entry
+from acptap.http import HttpRequest, HttpResponse
 from acptap.redact.joined import Cut, Place
-from acptap.wire import jsontext, spans
+from acptap.wire import jsontext, spans, sse
 from acptap.wire.escapes import unescape
 from acptap.wire.spans import Edit, splice
 
@@ -15,7 +16,7 @@ _BEHIND_REDACTED = ("session", "state", "updates", "notes")
 
 def with_cuts(line: bytes, entry: Entry, cuts: Iterable[Cut]) -> bytes:
     """Return a line without what is to be cut from it."""
-    body = entry.payload if entry.key == "msg" else entry.unit()
+    body = text_in(entry)
     by_place: dict[Place | None, list[Edit]] = {}
     for cut in cuts:
         by_place.setdefault(cut.place, []).append(Edit(cut.start, cut.end, cut.new))
@@ -24,7 +25,32 @@ def with_cuts(line: bytes, entry: Entry, cuts: Iterable[Cut]) -> bytes:
         for place, edits in by_place.items()
         for edit in (edits if place is None else _in_string(body, place, edits))
     ]
-    return with_body(line, entry, splice(body, edits))
+    return with_text(line, entry, splice(body, edits))
+
+
+def text_in(entry: Entry) -> bytes:
+    """Return what of an entry's unit may be a message: of a block of an event stream, its data."""
+    if entry.key == "msg":
+        return entry.payload
+    if "stream" in entry.front and entry.key == "text":
+        text = sse.payload_of(entry.unit())
+        if text is not None:
+            return text
+    return entry.unit()
+
+
+def with_text(line: bytes, entry: Entry, text: bytes) -> bytes:
+    """Return a line with another text in place of `text_in`."""
+    unit = b"" if entry.key == "msg" else entry.unit()
+    if unit and unit is not text and text_in(entry) != unit:
+        text = sse.with_data(unit, text)
+    return with_body(line, entry, text)
+
+
+def with_http(line: bytes, http: HttpRequest | HttpResponse) -> bytes:
+    """Return the line of a request's or an answer's head with another head."""
+    span = spans.find(line, ("http",))[-1]
+    return splice(line, [Edit(span.start, span.end, jsontext.dump(http.as_json()))])
 
 
 def with_body(line: bytes, entry: Entry, body: bytes) -> bytes:

@@ -14,6 +14,7 @@ from acptap.app.record.clearing import Clearing
 from acptap.app.record.lines import with_cuts
 from acptap.cassette import DONE, OPEN, decode_entry, decode_header
 from acptap.redact import Redactor
+from acptap.redact.heads import clear_url
 from acptap.storage import Tape
 from acptap.wire import spans
 from acptap.wire.jsontext import dump
@@ -174,7 +175,12 @@ def close(path: Path) -> None:
 
 def _clear_header(line: bytes, name: str, redactor: Redactor) -> bytes:
     upstream = decode_header(line, name).upstream
-    if not isinstance(upstream, list) or (clear := redactor.words(upstream)) == upstream:
+    clear: list[str] | str
+    if isinstance(upstream, list):
+        clear = redactor.words(upstream)
+    else:
+        clear = clear_url(redactor, upstream)
+    if clear == upstream:
         return line
     span = spans.find(line, ("upstream",))[-1]
     return splice(line, [Edit(span.start, span.end, dump(clear))])

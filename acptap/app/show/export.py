@@ -1,13 +1,15 @@
 """Rows as JSON lines, for programs."""
 
+from collections.abc import Container
+
 from acptap.acp.view import Folded
 from acptap.errors import UsageError
 from acptap.timeline.printable import visible_json
 from acptap.timeline.reading import Kind
-from acptap.timeline.rows import Row
+from acptap.timeline.rows import Key, Row
 from acptap.wire.jsontext import dump
 
-_NO_JSON = frozenset({Kind.NOISE, Kind.PIECE, Kind.STDERR, Kind.EVENT})
+_NO_JSON = frozenset({Kind.NOISE, Kind.PIECE, Kind.STDERR, Kind.EVENT, Kind.HTTP})
 
 
 def json_line(row: Row) -> str:
@@ -16,11 +18,14 @@ def json_line(row: Row) -> str:
     A message is spliced in as the peer spelled it. Characters that could act on a terminal are
     written as JSON escapes, so the value is the same.
     """
-    reading, track = row.reading, row.track
+    reading, track, told = row.reading, row.track, row.entry.front
     front: dict[str, object] = {
         "number": row.entry.number,
         "at": row.at,
         "from": row.side.value,
+        "conn": row.conn,
+        "exchange": told.get("exchange"),
+        "stream": told.get("stream"),
         "kind": reading.kind.value,
         "method": reading.method,
         "update": reading.update,
@@ -32,6 +37,7 @@ def json_line(row: Row) -> str:
         "updates": [update.as_json(None) for update in row.updates],
         "notes": [note.as_json() for note in row.notes],
         "gist": row.gist,
+        "http": told.get("http"),
     }
     text = dump(front)[:-1] + b',"payload":' + _payload(row) + b"}"
     return visible_json(text.decode())
@@ -45,18 +51,21 @@ def _payload(row: Row) -> bytes:
     return row.entry.reading()
 
 
-def folded_line(folded: Folded, session: str | None) -> str:
+def folded_line(folded: Folded, sessions: Container[Key] | None) -> str:
     """Return folded values as a JSON object on one line.
 
     Args:
         folded: The values.
-        session: The only session that is wanted, and its subagents; None for all.
+        sessions: The only sessions that are wanted, and their subagents; None for all.
 
     Raises:
         UsageError: The values are nested deeper than JSON can be written.
     """
-    if session is not None:
-        wanted = [view for view in folded.sessions if session in (view.id, view.parent)]
+    if sessions is not None:
+        wanted = [
+            view for view in folded.sessions
+            if (view.conn, view.id) in sessions or (view.conn, view.parent) in sessions
+        ]  # fmt: skip
         folded = Folded(folded.line, wanted)
     try:
         return visible_json(dump(folded.as_json()).decode())

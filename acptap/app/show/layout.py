@@ -2,18 +2,17 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
+from acptap.app.show.glyphs import TONES, Glyphs
 from acptap.cassette import Header
-from acptap.jsonrpc import Side
 from acptap.notes import Note, Severity
 from acptap.session import SessionState, Transition
 from acptap.timeline.gists import brief
 from acptap.timeline.printable import cells, cut, visible
 from acptap.timeline.reactions import in_words
 from acptap.timeline.reading import Kind
-from acptap.timeline.rows import LANES, Mark, Row, Timeline, Track
+from acptap.timeline.rows import LANES, Key, Mark, Row, Timeline, Track
 
 Pieces = list[tuple[str, str]]
 """Text and the name of its style, from left to right."""
@@ -27,71 +26,6 @@ _COLUMN = 9
 _HUES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """The signs that are drawn.
-
-    Attributes:
-        arrows: From the client, and from the agent.
-        still: In place of the arrow, where nothing is sent.
-        lanes: A lane by the session's state.
-        moved: A lane whose state has just changed; empty to show the new state.
-        empty: A lane without a session, and the label of no session.
-        becomes: Before the state that a session came to.
-        graves: Before and behind a note, by its severity.
-        times: Before the number of entries in a run.
-        cut: Behind text that did not fit.
-        margin: Before each line of the header block.
-    """
-
-    arrows: dict[Side, str]
-    still: str
-    lanes: dict[SessionState, str]
-    moved: str
-    empty: str
-    becomes: str
-    graves: dict[Severity, tuple[str, str]]
-    times: str
-    cut: str
-    margin: str
-
-
-_S = SessionState
-PLAIN = Glyphs(
-    arrows={Side.CLIENT: "->", Side.AGENT: "<-"},
-    still="--",
-    lanes={_S.IDLE: ".", _S.RUNNING: "R", _S.REQUIRES_ACTION: "A", _S.UNKNOWN: "?",
-           _S.OTHER: "O", _S.NONE: "N", _S.CLOSED: "x"},
-    graves={grave: (f"[{grave.value} ", "]") for grave in Severity},
-    moved="", empty="-", becomes="=>", times="x", cut="...", margin="# ",
-)  # fmt: skip
-RICH = Glyphs(
-    arrows={Side.CLIENT: "→", Side.AGENT: "←"},
-    still="·",
-    lanes={_S.IDLE: "│", _S.RUNNING: "┃", _S.REQUIRES_ACTION: "┋", _S.UNKNOWN: "┊",
-           _S.OTHER: "┊", _S.NONE: "┊", _S.CLOSED: " "},
-    graves={Severity.VIOLATION: ("✖ ", ""), Severity.WARNING: ("▲ ", ""),
-            Severity.NOTE: ("• ", "")},
-    moved="●", empty=" ", becomes="●", times="\N{MULTIPLICATION SIGN}", cut="…", margin="",
-)  # fmt: skip
-
-TONES = {
-    # what a row is: the styles of its name and of its gist
-    "session/prompt": ("prompt", "prompt"),
-    "session/cancel": ("ask", "ask"),
-    "agent_message": ("speech", "speech"),
-    "agent_message_chunk": ("speech", "speech"),
-    "agent_thought": ("thought", "thought"),
-    "agent_thought_chunk": ("thought", "thought"),
-    "tool_call": ("tool", "speech"),
-    "tool_call_update": ("tool", "speech"),
-    "session/request_permission": ("ask", "ask"),
-    "elicitation/create": ("ask", "ask"),
-    Kind.STDERR: ("stderr", "quiet"),
-    Kind.NOISE: ("noise", "noise"),
-    Kind.MALFORMED: ("error", "speech"),
-    Kind.EVENT: ("event", "event"),
-}
 _QUIET = ("quiet", "quiet")
 _CALL = ("call", "speech")
 
@@ -111,24 +45,28 @@ class Layout:
         self.width = width
         self._glyphs = glyphs
         self._lanes = 1
+        self._conns = 1
         self._digits = _COLUMN
 
     def fit(self, timeline: Timeline) -> None:
         """Make the columns as wide as a whole timeline needs them."""
         self._lanes = max(1, min(LANES, len(timeline.tracks)))
+        self._conns = timeline.conns
         self._digits = max(_COLUMN, len(f"{timeline.end:.3f}"))
 
     # Rows
 
-    def row(self, row: Row, tracks: dict[str, Track]) -> Pieces:
+    def row(self, row: Row, tracks: dict[Key, Track]) -> Pieces:
         """Return a row's line."""
         pieces = self._front(row)
-        middle, tail = self._middle(row), list(self._tail(row, tracks))
+        middle, took, tail = self._middle(row), self._took(row), list(self._tail(row, tracks))
         if self.width is None:
-            return [*pieces, *middle, *tail]
+            return [*pieces, *middle, *took, *tail]
         room = self.width - _length(pieces)
         if room < 0:
             return self._fitted(pieces, self.width)
+        if _length(middle) > room or _length([*middle, *took, *tail]) <= room:
+            tail = [*took, *tail]  # else it would cost the end of what is said
         tail = self._fitted(tail, max(room // 2, room - _length(middle)))
         return [*pieces, *self._fitted(middle, room - _length(tail)), *tail]
 
@@ -137,14 +75,22 @@ class Layout:
         band = [self._lane(mark) for mark in row.band]
         band += [(glyphs.empty, "quiet")] * (self._lanes - len(band))
         label = row.track.label if row.track else glyphs.empty
-        sent = row.reading.kind not in (Kind.STDERR, Kind.EVENT)
-        arrow = glyphs.arrows[side] if sent else glyphs.still
+        arrow = glyphs.still if row.reading.is_still else glyphs.arrows[side]
         return [
             (f"{row.at:{self._digits}.3f} ", "time"),
+            *self._conn(row.conn),
             *band,
             (f" {label:>3} ", self._hue(row.track)),
             (f"{side.value:>6} {arrow} ", side.value),
         ]
+
+    def _conn(self, conn: int | None) -> Pieces:
+        """Return the column of the connection, if there is more than one."""
+        self._conns = max(self._conns, conn or 1)  # more may come while the file is followed
+        if self._conns == 1:
+            return []
+        width = len(f"c{self._conns}")
+        return [(f"{self._glyphs.empty if conn is None else f'c{conn}':>{width}} ", "quiet")]
 
     def _lane(self, mark: Mark) -> tuple[str, str]:
         sign = (mark.moved and self._glyphs.moved) or self._glyphs.lanes[mark.state]
@@ -155,12 +101,13 @@ class Layout:
 
     def _middle(self, row: Row) -> Pieces:
         name, gist = self._tone(row)
-        pieces = [(visible(row.reading.what)[:_DETAIL], name)]
+        what = visible(row.reading.what)[:_DETAIL]
+        pieces = [(what, name)] if what else []
         if row.count > 1:
             times = f" {self._glyphs.times}{row.count}"
             pieces.append((f"{times} to {row.until:.3f}", "quiet"))
         if row.gist and not _is_told_by_moves(row):
-            pieces.append((f" {row.gist}", gist))
+            pieces.append((f" {row.gist}" if what else row.gist, gist))
         return pieces
 
     def _tone(self, row: Row) -> tuple[str, str]:
@@ -173,14 +120,16 @@ class Layout:
         quiet = _QUIET if reading.update else _CALL
         return TONES.get(name) or TONES.get(reading.kind.value) or quiet
 
-    def _tail(self, row: Row, tracks: dict[str, Track]) -> Iterator[tuple[str, str]]:
-        if row.reading.took is not None and row.reading.took >= _SLOW:
-            yield f" in {row.reading.took:.3f} s", "quiet"
+    def _took(self, row: Row) -> Pieces:
+        took = row.reading.took
+        return [] if took is None or took < _SLOW else [(f" in {took:.3f} s", "quiet")]
+
+    def _tail(self, row: Row, tracks: dict[Key, Track]) -> Iterator[tuple[str, str]]:
         for move in row.moves[:_SHOWN_NOTES]:
             yield f" {self._glyphs.becomes} {_came_to(move, row, tracks)}", move.after.value
         for note in row.notes[:_SHOWN_NOTES]:
             before, behind = self._glyphs.graves[note.severity]
-            yield f" {before}{_told(note, tracks)}{behind}", note.severity.value
+            yield f" {before}{_told(note, row, tracks)}{behind}", note.severity.value
         more = len(row.notes) - _SHOWN_NOTES
         if more > 0:
             yield f" and {more} more notes", "quiet"
@@ -196,10 +145,9 @@ class Layout:
                 break
         return fitted
 
-    def updates(self, row: Row, tracks: dict[str, Track]) -> Pieces:
+    def updates(self, row: Row, tracks: dict[Key, Track]) -> Pieces:
         """Return the line below a row: what it asks of a view."""
-        own = row.sessions[0] if row.sessions else None
-        words = [in_words(update, own, tracks) for update in row.updates]
+        words = [in_words(update, row, tracks) for update in row.updates]
         runs = [(word, len(list(run))) for word, run in groupby(words)]
         times = self._glyphs.times
         told = ", ".join(word + (f" {times}{count}" if count > 1 else "") for word, count in runs)
@@ -211,9 +159,7 @@ class Layout:
     def header(self, header: Header, timeline: Timeline, name: str) -> Iterator[Pieces]:
         """Return the lines that say what the cassette is and how it ended."""
         yield self._line("cassette", [(visible(name), "prompt")])
-        version = visible(timeline.reader.version) or "(version not settled)"
-        protocol = f"{_shown(header.protocol)} {version} over {_shown(header.transport)}"
-        yield self._line("protocol", [(protocol, "speech")])
+        yield self._line("protocol", [(_protocol(header, timeline), "speech")])
         agent = visible(timeline.reader.agent)
         command = [(_command(header.upstream), "speech")]
         yield self._line("agent", [*command, (f"  {agent}", "quiet")] if agent else command)
@@ -230,12 +176,20 @@ class Layout:
             yield self._line("sessions", [("none", "speech")])
         shown = tracks[:_SHOWN_SESSIONS]
         for track in shown:
-            label = (f"{track.label:<4}", self._hue(track))
+            conn = f"c{track.key[0]} " if timeline.conns > 1 else ""
+            label = (f"{track.label:<4}{conn}", self._hue(track))
             state = (f"  {_lasting(track, timeline.end)}", track.state.value)
             title = "sessions" if track is shown[0] else ""
             yield self._line(title, [label, (track.id, "speech"), state])
         if len(tracks) > len(shown):
             yield self._line("", [(f"and {len(tracks) - len(shown)} more", "quiet")])
+
+    def footer(self, left_out: int) -> Pieces:
+        """Return the line that says how many entries have no row."""
+        entries = "1 entry" if left_out == 1 else f"{left_out} entries"
+        return self._line(
+            "left out", [(f"{entries} of HTTP that say nothing new; --expand shows them", "quiet")]
+        )
 
     def _line(self, title: str, pieces: Pieces) -> Pieces:
         line = [(f"{self._glyphs.margin}{title:<{_COLUMN}} ", "quiet"), *pieces]
@@ -250,8 +204,9 @@ def _is_told_by_moves(row: Row) -> bool:
     return row.reading.update == "state_update" and bool(row.moves)
 
 
-def _came_to(move: Transition, row: Row, tracks: dict[str, Track]) -> str:
-    whose = "" if row.sessions[:1] == (move.session,) else f"{tracks[move.session].label} "
+def _came_to(move: Transition, row: Row, tracks: dict[Key, Track]) -> str:
+    is_own = row.sessions[:1] == (move.session,)
+    whose = "" if is_own else f"{tracks[row.key(move.session)].label} "
     again = " again" if move.repeat else ""
     name = f" {visible(move.name)}" if move.name else ""
     told = move.reason is None or (move.reason in row.gist and not _is_told_by_moves(row))
@@ -259,13 +214,26 @@ def _came_to(move: Transition, row: Row, tracks: dict[str, Track]) -> str:
     return f"{whose}{move.after.value}{name}{again}{reason}"
 
 
-def _told(note: Note, tracks: dict[str, Track]) -> str:
+def _told(note: Note, row: Row, tracks: dict[Key, Track]) -> str:
     detail = dict(note.detail)
     session = detail.get("session")
-    if isinstance(session, str) and session in tracks:
-        detail["session"] = tracks[session].label
+    if isinstance(session, str) and row.key(session) in tracks:
+        detail["session"] = tracks[row.key(session)].label
     pairs = "".join(f" {name}={brief(detail[name])[:_DETAIL]}" for name in detail)
     return visible(note.rule + pairs)
+
+
+def _protocol(header: Header, timeline: Timeline) -> str:
+    """Return what was spoken, and how: over the network the entries tell, not the header."""
+    reader = timeline.reader
+    ways = " and ".join(sorted(reader.exchanges.ways))
+    version = visible(" and ".join(reader.versions)) or "(version not settled)"
+    if ways or header.protocol != "auto":
+        name = "acp" if header.protocol == "auto" else _shown(header.protocol)
+        said = f"{name} {version} over {ways or _shown(header.transport)}"
+    else:
+        said = f"nothing known over {_shown(header.transport)}"
+    return said if timeline.conns == 1 else f"{said}, {timeline.conns} connections"
 
 
 def _shown(value: object) -> str:

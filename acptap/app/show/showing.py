@@ -1,7 +1,6 @@
 """`acptap show`: a cassette as a timeline, on a terminal, in a pipe, or as JSON."""
 
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,23 +8,22 @@ from pathlib import Path
 from typing import TextIO, TypeVar
 
 from acptap.app.show import following
-from acptap.app.show.export import folded_line, json_line
-from acptap.app.show.layout import PLAIN, RICH, Layout
+from acptap.app.show.export import folded_line
+from acptap.app.show.glyphs import PLAIN, RICH
+from acptap.app.show.layout import Layout
+from acptap.app.show.printing import Printer
 from acptap.app.show.screen import Screen, silence
 from acptap.app.show.tree import Tree
 from acptap.cassette import Entry
 from acptap.errors import AcptapError, DamagedCassette, UsageError
 from acptap.rereading import Rereading
 from acptap.storage import Recording
-from acptap.timeline.folding import Folding
 from acptap.timeline.printable import visible
-from acptap.timeline.rows import Row, Timeline
-from acptap.timeline.selection import Selection, compile_pattern, find_session
+from acptap.timeline.rows import Timeline
+from acptap.timeline.selection import Selection, compile_pattern, find_sessions
 
 _QUIET_LOOKS = 3
 """Looks at a file without anything new until an unfinished run of chunks is shown."""
-_LIVE_SPAN = 1.0
-"""Seconds that a run of chunks may last while it is followed."""
 
 E = TypeVar("E", Entry, Entry | None)
 
@@ -36,7 +34,7 @@ class ShowOptions:
 
     Attributes:
         follow: Go on with what is appended.
-        expand: Show every chunk in a row of its own.
+        expand: Show every entry in a row of its own.
         json: Write JSON lines.
         session: An id, the beginning of one, or a label.
         kinds: Kinds of rows.
@@ -94,7 +92,8 @@ def show_command(path: Path, options: ShowOptions, out: TextIO | None = None) ->
     out = sys.stdout if out is None else out
     try:
         options.check()
-        _Show(path, options, out).run()
+        while _Show(path, options, out).run():
+            _say(f"{path}: another recording has taken its place")
         out.flush()
     except BrokenPipeError:  # whoever read it has seen enough
         silence(out)
@@ -122,26 +121,26 @@ class _Show:
         self._layout = Layout(RICH if self._screen.coloured else PLAIN, self._screen.width)
         self._selection = Selection(kinds=options.kinds, pattern=pattern)
         self._timeline = Timeline()
-        self._folding = Folding()
+        single = options.expand or options.json or self._selection.single
+        self._printer = Printer(
+            self._screen, self._layout, self._timeline,
+            single=single, json=options.json, tail=options.tail,
+        )  # fmt: skip
         self._rereading: Rereading | None = None
         if options.drawn or options.updates or options.json:
             self._rereading = Rereading(keep=options.drawn)
-        self._held: deque[Row] | None = None
-        if options.tail is not None:
-            self._held = deque(maxlen=options.tail)
-        self._matched = False
 
-    def run(self) -> None:
-        """Show the cassette."""
+    def run(self) -> bool:
+        """Show the cassette; return whether another one has taken its place meanwhile."""
         if self._path.exists() and not (self._path.is_file() or self._path.is_dir()):
             raise UsageError(
                 "the cassette is a pipe or a device", where=str(self._path),
                 fix="copy it to a file first, it is read twice",
             )  # fmt: skip
         if self._options.follow:
-            self._run_on()
-        else:
-            self._run_once()
+            return self._run_on()
+        self._run_once()
+        return False
 
     def _run_once(self) -> None:
         with Recording(self._path) as recording:
@@ -152,43 +151,61 @@ class _Show:
                 self._take(entry)
             if self._options.drawn:
                 self._draw()
-                self._matched = True
-        self._catch_up()
+        self._printer.end()
         if torn is not None:
             _say(f"{self._path}: line {torn} was cut off by a crash and is left out")
-        if not self._matched:
+        if not (self._printer.has_any or self._options.drawn):
             _say(f"{self._path}: no entry matches")
 
-    def _run_on(self) -> None:
-        """Show the cassette, and what is added, until the agent's exit or Ctrl-C."""
+    def _run_on(self) -> bool:
+        """Show the cassette, and what is added, until the recording ends, or Ctrl-C.
+
+        Returns:
+            Whether it ended before that, because another recording has taken its place.
+        """
+        replaced = False
         try:
             if not self._path.exists():
                 _say(f"waiting for {self._path}")
             following.wait_for(self._path, self._screen.rest)
             with Recording(self._path) as recording:
                 known = self._begin(recording)
-            self._follow(known)
+            replaced = not self._follow(known)
         except KeyboardInterrupt:
             pass
-        self._catch_up()
+        self._printer.end()
+        if replaced and not self._options.json:
+            self._screen.write([])
+        return replaced
 
-    def _follow(self, known: int) -> None:
-        quiet, exited = 0, False
+    def _follow(self, known: int) -> bool:
+        """Show what is added; return whether the recording has ended."""
+        watch = following.Watch(self._path)
+        quiet, exited, over = 0, False, False
         for entry in _counted(following.follow(self._path, self._screen.rest)):
+            if self._timeline.entries >= known:
+                self._printer.catch_up()
             if entry is None:
+                if over:  # and all is read that was written before it was
+                    return True
                 quiet += 1
-                if quiet == _QUIET_LOOKS:
-                    self._put(self._folding.flush())
-                self._screen.flush()
-                self._layout.width = self._screen.width  # the window may have been resized
-            else:
-                quiet = 0
-                self._take(entry)
-                exited = exited or entry.event == "exit"
-            if self._timeline.entries >= known and self._folding.span is None:
-                self._catch_up()
-            if exited and self._timeline.entries >= known:
-                return
+                self._idle(quiet)
+                over = watch.is_over(exited=exited)
+                continue
+            quiet = 0
+            self._take(entry)
+            is_exit = entry.event == "exit"
+            exited = exited or is_exit
+            if is_exit and self._timeline.entries >= known and watch.is_over(exited=True):
+                return True
+        return False
+
+    def _idle(self, quiet: int) -> None:
+        """Let everything be seen, as nothing new is there."""
+        if quiet == _QUIET_LOOKS:
+            self._printer.flush()
+        self._screen.flush()
+        self._layout.width = self._screen.width  # the window may have been resized
 
     def _begin(self, recording: Recording) -> int:
         """Read what is there, write the header block and return the number of entries."""
@@ -206,7 +223,7 @@ class _Show:
             )  # fmt: skip
         self._selection.session = self._options.session
         if self._options.session is not None and not self._options.follow:
-            self._selection.session = find_session(
+            self._selection.sessions = find_sessions(
                 self._options.session, known.tracks, recording.name
             )
         self._layout.fit(known)
@@ -222,41 +239,18 @@ class _Show:
         if self._options.drawn:
             return
         row.updates = updates
-        if not self._selection.has(row, self._timeline.tracks):
-            return
-        self._matched = True
-        options = self._options
-        single = options.expand or options.json or self._selection.single
-        self._put([row] if single else self._folding.add(row))
-
-    def _catch_up(self) -> None:
-        """Write what was held back; from now on rows are written as they come."""
-        self._put(self._folding.flush())
-        held, self._held = self._held, None
-        self._put(held or ())
-        self._folding.span = _LIVE_SPAN
-
-    def _put(self, rows: Iterable[Row]) -> None:
-        if self._held is not None:
-            self._held.extend(rows)
-            return
-        for row in rows:
-            if self._options.json:
-                self._screen.write([(json_line(row), "speech")])
-            else:
-                self._screen.write(self._layout.row(row, self._timeline.tracks))
-                if row.updates:
-                    self._screen.write(self._layout.updates(row, self._timeline.tracks))
+        if self._selection.has(row, self._timeline.tracks):
+            self._printer.add(row)
 
     def _draw(self) -> None:
         """Write the tree of what was taken in."""
         assert self._rereading is not None
         folded = self._rereading.fold()
-        asked = self._selection.session
+        asked = self._selection.sessions
         if self._options.json:
             self._screen.write([(folded_line(folded, asked), "speech")])
             return
-        labels = {id_: track.label for id_, track in self._timeline.tracks.items()}
+        labels = {key: track.label for key, track in self._timeline.tracks.items()}
         for line in Tree(folded, labels, self._screen.width).lines(asked):
             self._screen.write(line)
 

@@ -1,7 +1,7 @@
 """A conversation as a client shows it: sessions, turns, and what was said and done in them."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -24,6 +24,7 @@ from acptap.app.show.layout import Pieces
 from acptap.session import OVER
 from acptap.timeline.gists import member, words
 from acptap.timeline.printable import visible, wrapped
+from acptap.timeline.rows import Key
 from acptap.updates import End
 
 _STEP = "  "
@@ -44,28 +45,30 @@ class Tree:
 
     Args:
         folded: The values.
-        labels: Short names of sessions, by id.
+        labels: Short names of sessions.
         width: Columns of the terminal; None if lines may have any length.
     """
 
-    def __init__(self, folded: Folded, labels: dict[str, str], width: int | None) -> None:
+    def __init__(self, folded: Folded, labels: dict[Key, str], width: int | None) -> None:
         self._folded = folded
         self._labels = labels
         self._width = width
+        self._is_one = len({view.conn for view in folded.sessions}) <= 1
         self._drawn: set[int] = set()
         self._terminals: dict[int, Terminals] = {}
 
-    def lines(self, session: str | None = None) -> Iterator[Pieces]:
-        """Yield the lines, of all sessions or of one and its subagents."""
-        for failure in self._folded.errors if session is None else []:
+    def lines(self, sessions: Container[Key] | None = None) -> Iterator[Pieces]:
+        """Yield the lines, of all sessions or of some and their subagents."""
+        for failure in self._folded.errors if sessions is None else []:
             yield from self._told(_failure(failure), 0)
-        for interrupt in self._folded.interrupts if session is None else []:
+        for interrupt in self._folded.interrupts if sessions is None else []:
             yield from self._told(_interrupt(interrupt), 0)
-        known = {view.id for view in self._folded.sessions}
+        known = {(view.conn, view.id) for view in self._folded.sessions}
         for orphans in (False, True):  # sessions that are each other's parents come last
             for view in self._folded.sessions:
-                asked = session == view.id if session is not None else view.parent not in known
-                if id(view) not in self._drawn and (asked or (orphans and session is None)):
+                is_root = (view.conn, view.parent) not in known
+                asked = is_root if sessions is None else (view.conn, view.id) in sessions
+                if id(view) not in self._drawn and (asked or (orphans and sessions is None)):
                     yield from self._session(view, 0)
 
     # Sessions and turns
@@ -74,11 +77,13 @@ class Tree:
         self._drawn.add(id(view))
         state = view.session_state.value
         sure = "" if view.confirmed or view.session_state in OVER else " (not certain)"
-        label = self._labels.get(view.id, "")
+        label = self._labels.get((view.conn, view.id), "")
+        where = "" if self._is_one else f"  connection {view.conn}"
         yield [
             (_STEP * depth, "quiet"),
             (f"{visible(title)} ", "prompt"),
             (words(label, visible(view.id)), "speech"),
+            (where, "quiet"),
             (f"  {state}{sure}", state),
         ]
         turns = sorted(view.done, key=lambda done: (done.began, done.line))
@@ -128,15 +133,16 @@ class Tree:
     def _events(self, view: SessionView, events: Iterable[Event], depth: int) -> Iterator[Pieces]:
         for event in events:
             if isinstance(event, Subagent):
-                yield from self._subagent(event, depth)
+                yield from self._subagent(view, event, depth)
             else:
                 for told in _TELLERS[type(event)](event, self._terminals[id(view)]):
                     yield from self._told(told, depth)
 
-    def _subagent(self, agent: Subagent, depth: int) -> Iterator[Pieces]:
+    def _subagent(self, parent: SessionView, agent: Subagent, depth: int) -> Iterator[Pieces]:
         title = words("subagent", member(agent.fields, "title") or member(agent.fields, "name"))
+        asked = parent.conn, agent.id
         for view in self._folded.sessions:
-            if view.id == agent.id and id(view) not in self._drawn:
+            if (view.conn, view.id) == asked and id(view) not in self._drawn:
                 yield from self._session(view, depth, title)
                 return
         yield from self._told(Told("subagent", "call", [visible(agent.id)]), depth)
@@ -212,7 +218,9 @@ def _tool(tool: ToolCall, terminals: Terminals) -> Iterator[Told]:
     heading = visible(f"{tool.title}{kind}  {tool.status}")
     yield Told("tool", "tool", [heading], _STATUSES.get(tool.status, "running"))
     lines: list[str] = []
-    for block in tool.content:
+    inside = [member(block, "terminalId") for block in tool.content]
+    beside = [{"terminalId": id_} for id_ in tool.beside if id_ not in inside]
+    for block in [*tool.content, *beside]:
         id_ = member(block, "terminalId")
         if isinstance(id_, str) and id_ in terminals:
             lines += _terminal_lines(terminals[id_])

@@ -1,6 +1,7 @@
 """What the units of one connection mean, whether they pass now or are read back from a tape."""
 
-from typing import NamedTuple
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, NamedTuple
 
 from acptap.acp.checks.envelope import Envelope
 from acptap.acp.conversation import Conversation
@@ -8,12 +9,15 @@ from acptap.acp.observation import Observation
 from acptap.acp.rules import note
 from acptap.acp.view import View
 from acptap.cassette import NOTHING, Annotations, Entry
-from acptap.jsonrpc import Message, Side, read, read_all
+from acptap.jsonrpc import Message, Request, Response, Side, read, read_all
 from acptap.notes import Note
 from acptap.updates import Update
 from acptap.wire import jsontext
 from acptap.wire.lines import Piece
 from acptap.wire.outline import Outline
+
+if TYPE_CHECKING:
+    from acptap.session import Transition
 
 
 class Seen(NamedTuple):
@@ -50,31 +54,55 @@ class Batch(NamedTuple):
     annotations: Annotations
 
 
+class Whole:
+    """A long unit that is kept, piece by piece."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def feed(self, data: bytes) -> None:
+        """Take in the next piece."""
+        self._pieces.append(data)
+
+    def text(self) -> bytes:
+        """Return the unit's text."""
+        return b"".join(self._pieces).strip()
+
+
+_REFUSED = {"code": -32603, "message": "refused"}
+
+
 class Witness:
     """Understands one connection: its conversation, its views, and the rules it is held against.
 
+    Args:
+        keep: Whether the view keeps its values. Long units are then kept whole, too.
+        conn: The number of the connection.
+
     Attributes:
         conversation: What was understood so far.
+        view: What a view of it has to react to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = False, conn: int = 1) -> None:
         self.conversation = Conversation()
-        self._view = View(self.conversation)
+        self.view = View(self.conversation, keep=keep, conn=conn)
+        self._keep = keep
         self._envelopes = {side: Envelope() for side in Side}
-        self._outlines: dict[Side, Outline] = {}
+        self._outlines: dict[Hashable, Outline | Whole] = {}
 
     def annotate(self, entry: Entry) -> Annotations:
         """Return what an entry of a tape means; entries are to come in order."""
         side = entry.side
         if entry.event is not None:
             return self.event(side, entry.event)
-        if entry.more or side in self._outlines:
+        if entry.more or (side, None) in self._outlines:
             return self.piece(side, Piece(entry.unit(), entry.more))
         text, ended = _line_of(entry)
         try:
             value = jsontext.parse(text)
         except ValueError:
-            return noise(text, ended=ended)
+            return with_end(noise(text), ended=ended)
         return with_end(self._meaning(side, value, text), ended=ended)
 
     def message(self, side: Side, value: object, text: bytes) -> Seen:
@@ -87,13 +115,13 @@ class Witness:
         """
         message = read(value, text)
         observed = self.conversation.observe(side, message)
-        updates = self._view.take(side, message, observed)
+        updates = self.view.take(side, message, observed)
         envelope = self._envelopes[side]
         if envelope.sound(text):
             return Seen(message, observed, [], updates)
         faults = envelope.check(value, text)
         if faults:
-            updates = (*self._view.faulted(observed.session, faults), *updates)
+            updates = (*self.view.faulted(observed.session, faults), *updates)
         return Seen(message, observed, faults, updates)
 
     def batch(self, side: Side, value: list[object], text: bytes) -> Batch:
@@ -105,35 +133,70 @@ class Witness:
             observed = self.conversation.observe(side, message)
             calls.append((message, observed.method))
             seen.append(observed)
-            updates += self._view.take(side, message, observed)
+            updates += self.view.take(side, message, observed)
         faults = self._envelopes[side].check(value, text)
         annotations = Annotations(
             [observed.session for observed in seen],
             [step for observed in seen for step in observed.transitions],
             [note("jsonrpc/batch"), *faults, *(said for one in seen for said in one.notes)],
-            [*self._view.faulted(None, faults), *updates],
+            [*self.view.faulted(None, faults), *updates],
         )
         return Batch(calls, annotations)
 
     def piece(self, side: Side, piece: Piece) -> Annotations:
-        """Take in a piece of a long unit; the last one carries what the whole unit means."""
-        outline = self._outlines.setdefault(side, Outline())
+        """Take in a piece of a long line; the last one carries what the whole line means."""
+        meaning = self.outlined(side, piece)
+        notes = [note("stdio/oversize")]
+        if piece.more:
+            return meaning._replace(notes=notes)
+        return with_end(meaning, ended=piece.raw.endswith(b"\n"), also=notes)
+
+    def outlined(self, side: Side, piece: Piece, stream: Hashable = None) -> Annotations:
+        """Take in a piece of a long unit; return what the whole unit means with the last one.
+
+        Args:
+            side: Who sent it.
+            piece: The piece.
+            stream: What tells apart the streams of one side, if there are several.
+        """
+        outline = self._outlines.get((side, stream))
+        if outline is None:
+            outline = self._outlines[side, stream] = Whole() if self._keep else Outline()
+            piece = piece._replace(raw=piece.raw.removeprefix(b"data:"))  # of an event stream
         outline.feed(piece.raw)
-        meaning, notes = NOTHING, [note("stdio/oversize")]
-        if not piece.more:
-            meaning = self._outlined(side, self._outlines.pop(side).text())
-            return with_end(meaning, ended=piece.raw.endswith(b"\n"), also=notes)
-        return meaning._replace(notes=notes)
+        if piece.more:
+            return NOTHING
+        text = self._outlines.pop((side, stream)).text()
+        return NOTHING if text is None else self.meaning(side, text)
 
     def event(self, side: Side, event: str) -> Annotations:
         """Take in a fact of the transport; when the agent's side is gone, so is the connection."""
         notes = self.conversation.end() if event == "exit" else []
         is_end = side is Side.AGENT and event in ("end", "exit")
-        return Annotations(notes=notes, updates=self._view.lose() if is_end else ())
+        return Annotations(notes=notes, updates=self.view.lose() if is_end else ())
 
-    def _outlined(self, side: Side, text: bytes | None) -> Annotations:
-        if text is None:
-            return NOTHING
+    def gone(self) -> Annotations:
+        """Take in that the connection is no more, both ways."""
+        return Annotations(notes=self.conversation.end(), updates=self.view.lose())
+
+    def refuse(self, messages: list[Message]) -> Annotations:
+        """Take in that messages of the client were not let through to the agent.
+
+        For the client its requests have failed, although no answer is on the wire
+        (acp.md 5.2.6).
+        """
+        transitions: list[Transition] = []
+        updates: list[Update] = []
+        for message in messages:
+            if isinstance(message, Request):
+                answer = Response(message.id, None, dict(_REFUSED), failed=True)
+                observed = self.conversation.observe(Side.AGENT, answer)
+                transitions += observed.transitions
+                updates += self.view.take(Side.AGENT, answer, observed)
+        return Annotations(None, transitions, [], updates)
+
+    def meaning(self, side: Side, text: bytes) -> Annotations:
+        """Return what a unit means; nothing if it is no JSON."""
         try:
             value = jsontext.parse(text)
         except ValueError:
@@ -146,14 +209,13 @@ class Witness:
         return self.message(side, value, text).annotations
 
 
-def noise(text: bytes, *, ended: bool) -> Annotations:
+def noise(text: bytes) -> Annotations:
     """Return what is to stand beside a line that is no JSON.
 
     Args:
         text: The line without its LF.
-        ended: Whether it has one.
     """
-    return with_end(Annotations(notes=_notes_on_noise(text)), ended=ended)
+    return Annotations(notes=_notes_on_noise(text))
 
 
 def with_end(

@@ -1,0 +1,278 @@
+"""`acptap replay --listen`: play a cassette to clients that connect over HTTP or WebSocket."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from socket import socket
+
+from aiohttp import web
+
+from acptap.app.play.answering import PlainAnswers
+from acptap.app.play.journal import Journal
+from acptap.app.play.options import ReplayOptions, ServeOptions
+from acptap.app.play.performance import Performance
+from acptap.app.play.programme import Programme
+from acptap.app.play.replaying import tell, write_report
+from acptap.app.play.served import FAREWELL, FRAMINGS, ServedConnection
+from acptap.errors import UsageError
+from acptap.replay.exchanges import CONNECTION_ID, SESSION_ID
+from acptap.replay.plain import PlainExchanges
+from acptap.replay.report import Report, combine
+from acptap.storage import Recording
+from acptap.transports import descriptors, listening
+from acptap.transports.endpoint import Endpoint, MakePeer, Outlet
+from acptap.transports.listening import Admission
+from acptap.transports.stderr import Stderr
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_HASTE = 0.25
+"""Seconds that clients may take to leave when the test is over."""
+
+_STEPS = 25
+"""Steps of the loop in which whatever has arrived on this machine is taken in."""
+
+
+def replay_network(cassette: Path, options: ReplayOptions, serve: ServeOptions) -> int:
+    """Serve a cassette until a signal comes; return 0 if all of it was asked for and nothing else.
+
+    Must be called on the main thread.
+
+    Raises:
+        CassetteError: The cassette can't be played.
+        UsageError: The address can't be used, or the report can't be written, or the run is not
+            there.
+    """
+    descriptors.occupy_standard()
+    said = serve.listen
+    address = listening.DEFAULT if said is None else listening.parse_listen(said)
+    listening.check_reach(address, allow_remote=serve.allow_remote)
+    admission = Admission.of(address, serve.hosts, serve.origins)
+    programme = Programme.load(cassette)
+    sockets = listening.open_sockets(address)
+    stderr = Stderr()
+    if programme.torn is not None:
+        stderr.say(f"line {programme.torn} was cut off by a crash and is left out")
+    url = listening.url_of(listening.address_of(sockets))
+    server = CassetteServer(programme, options, admission, run=options.run, once=serve.once)
+
+    def ready() -> None:
+        stderr.say(f"listening on {url} for HTTP and WebSocket, playing {cassette}")
+
+    asyncio.run(_serve(server, sockets, ready))
+    report = server.report()
+    is_judged = options.run is None  # else who made the run judges
+    if is_judged:
+        tell(report, options, stderr)
+    stderr.drain(2.0)
+    if options.report is not None:
+        write_report(report, options.report)
+    return 0 if options.accept(report) or not is_judged else 1
+
+
+async def _serve(
+    server: "CassetteServer", sockets: Sequence[socket], ready: Callable[[], None]
+) -> None:
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, server.over.set)
+    await server.start(sockets)
+    ready()
+    await server.over.wait()
+    await server.close()
+
+
+class CassetteServer:
+    """Serves a cassette; each live connection is a performance.
+
+    Args:
+        programme: What is played.
+        options: How.
+        admission: Who is let in.
+        run: The folder of the run that the connections belong to, or None.
+        once: Play each recorded connection once, and then be over.
+
+    Attributes:
+        over: Set when it is to be closed.
+    """
+
+    def __init__(
+        self,
+        programme: Programme,
+        options: ReplayOptions,
+        admission: Admission,
+        *,
+        run: Path | None = None,
+        once: bool = False,
+    ) -> None:
+        self.over = asyncio.Event()
+        self._programme = programme
+        self._options = options
+        self._run = run
+        self._once = once
+        self._recording = Recording(programme.cassette)
+        self._begun = 0
+        self._left = 0
+        self._heard = 0  # messages of the connections that are no more
+        self._reports: list[Report] = []
+        self._live: dict[str, ServedConnection] = {}
+        self._plain = PlainExchanges(programme.plain, has_connections=bool(programme.scripts))
+        self._answers = PlainAnswers(
+            self._plain, self._recording, options.speed, lambda: self._begun
+        )
+        self._endpoint = ReplayEndpoint(
+            self._make_peer, admission, self._answers, self._live, self._look_whether_done
+        )
+
+    async def start(self, sockets: Sequence[socket]) -> None:
+        """Serve whoever connects to some listening sockets, which will be closed."""
+        await self._endpoint.start(sockets)
+
+    async def close(self) -> None:
+        """End all connections, and stop listening."""
+        if self._once and self._is_done:
+            await self._endpoint.become_idle(FAREWELL)
+        self._answers.closing.set()
+        try:
+            await self._endpoint.close()
+        finally:
+            self._recording.__exit__()
+
+    async def hear_all(self) -> None:
+        """Take in what clients have sent by now."""
+        before = -1
+        while before != (now := self._activity):
+            before = now
+            for _ in range(_STEPS):
+                await asyncio.sleep(0)
+
+    def report(self) -> Report:
+        """Return what became of the cassette."""
+        noted = [f"{what}{f', {n} times' * (n > 1)}" for what, n in self._answers.noted.items()]
+        with Recording(self._programme.cassette) as recording:
+            unasked = self._programme.unasked(recording)
+        live = [connection.performance.report for connection in self._live.values()]
+        return combine([*self._reports, *live, *unasked, Report(conn=0, noted=noted)])
+
+    @property
+    def _activity(self) -> int:
+        heard = sum(connection.heard for connection in self._live.values())
+        return self._heard + heard + self._endpoint.requests
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether everything was played once."""
+        if self._programme.scripts:
+            return self._left >= len(self._programme.scripts)
+        return self._plain.are_played
+
+    def _make_peer(self, outlet: Outlet) -> ServedConnection:
+        if self._once and self._begun >= len(self._programme.scripts):
+            raise UsageError(
+                "acptap has played all connections of the cassette", where="--once",
+                fix="start it again, or leave --once out",
+            )  # fmt: skip
+        journal = Journal.begin(self._run, self._programme.cassette)
+        number = journal.number if journal.is_kept else self._begun + 1
+        framing = FRAMINGS[outlet.kind]
+        player = self._programme.player(number, self._recording, self._options, framing)
+        self._begun += 1
+        journal.over(framing)
+        performance = Performance(player, journal, self._options)
+        connection = ServedConnection(outlet, performance, self._goodbye)
+        self._live[connection.id] = connection
+        return connection
+
+    def _goodbye(self, connection: ServedConnection) -> None:
+        del self._live[connection.id]
+        connection.performance.close()
+        self._reports.append(connection.performance.report)
+        self._left += 1
+        self._heard += connection.heard
+        self._look_whether_done()
+
+    def _look_whether_done(self) -> None:
+        if self._once and self._is_done:
+            self.over.set()
+
+
+class ReplayEndpoint(Endpoint):
+    """An endpoint that answers what was recorded and is no ACP, and refuses what was refused.
+
+    Args:
+        make_peer: Makes what is behind a new connection.
+        admission: Who is let in.
+        plain: Answers what is no ACP.
+        live: The connections there are, by their ids.
+        on_answer: Called when a request was answered.
+
+    Attributes:
+        requests: How many came.
+    """
+
+    def __init__(
+        self,
+        make_peer: MakePeer,
+        admission: Admission,
+        plain: PlainAnswers,
+        live: Mapping[str, ServedConnection],
+        on_answer: Callable[[], None],
+    ) -> None:
+        super().__init__(make_peer, admission)
+        self.requests = 0
+        self._plain = plain
+        self._live = live
+        self._on_answer = on_answer
+        self._asked = 0
+        self._idle = asyncio.Event()
+
+    async def become_idle(self, seconds: float) -> None:
+        """Wait until every request has been answered to its end, at most some seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._asked:
+                    self._idle.clear()
+                    await self._idle.wait()
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        self.requests += 1
+        self._asked += 1
+        try:
+            return await self._replay(request)
+        finally:
+            self._asked -= 1
+            self._idle.set()
+            self._on_answer()
+
+    async def _replay(self, request: web.Request) -> web.StreamResponse:
+        connection = self._live.get(request.headers.get(CONNECTION_ID, ""))
+        if connection is None:
+            answer = await self._plain.answer(request)
+            return await super()._answer(request) if answer is None else answer
+        if request.method == "GET":
+            away = connection.performance.turn_away(request.headers.get(SESSION_ID))
+            if away is not None:
+                return self._plain.refuse(away)
+        answer = await super()._answer(request)
+        if request.method == "DELETE":
+            connection.leave()
+        refused = connection.take_refused()
+        return answer if refused is None else self._plain.refuse(refused)
+
+
+def serve_until(bell: socket, sockets: Sequence[socket], server: CassetteServer) -> None:
+    """Serve until something comes on a socket, or its end."""
+
+    async def serve() -> None:
+        loop = asyncio.get_running_loop()
+        await server.start(sockets)
+        loop.add_reader(bell, server.over.set)
+        await server.over.wait()
+        loop.remove_reader(bell)
+        await server.hear_all()
+        with contextlib.suppress(TimeoutError):  # a client that was left to itself, say
+            async with asyncio.timeout(_HASTE):
+                await server.close()
+
+    asyncio.run(serve())

@@ -1,0 +1,82 @@
+"""Bodies of HTTP messages, cut into the units they are kept as, without their compression."""
+
+from contextlib import suppress
+
+from acptap.wire.inflating import Inflater
+from acptap.wire.lines import PIECE_LIMIT, Piece, Unit, Unterminated
+from acptap.wire.sse import BlockSplitter
+
+
+class Damaged(ValueError):
+    """A body can't be decompressed; `args[0]` is what could not be."""
+
+
+class Whole:
+    """Keeps a body until it is complete, or too long for that."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._in_pieces = False
+
+    def feed(self, data: bytes) -> list[Unit]:
+        """Take in the next part; return pieces of what is too long to be kept."""
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size <= PIECE_LIMIT and not self._in_pieces:
+            return []
+        self._in_pieces = True
+        return [Piece(self._take(), more=True)]
+
+    def end(self) -> list[Unit]:
+        """Take in that no more comes; return the body, or its last piece, if there is one."""
+        if self._in_pieces:
+            return [Piece(self._take(), more=False)]
+        return [self._take()] if self._size else []
+
+    def _take(self) -> bytes:
+        taken = b"".join(self._parts)
+        self._parts.clear()
+        self._size = 0
+        return taken
+
+
+class Body:
+    """A body on its way.
+
+    Args:
+        codings: How it is compressed; names in the order it was done.
+        is_event_stream: Whether it is cut into blocks.
+    """
+
+    def __init__(self, codings: list[str], *, is_event_stream: bool = False) -> None:
+        self._splitter: BlockSplitter | Whole = BlockSplitter() if is_event_stream else Whole()
+        self._inflater = Inflater.of([coding.encode() for coding in codings]) if codings else None
+
+    def feed(self, data: bytes) -> list[Unit]:
+        """Return the units that `data` completes.
+
+        Raises:
+            Damaged: It can't be decompressed. What follows is kept as it comes.
+        """
+        if self._inflater is None:
+            return self._splitter.feed(data)
+        try:
+            return self._splitter.feed(self._inflater.feed(data))
+        except ValueError as error:
+            self._inflater = None
+            raise Damaged(data) from error
+
+    def end(self) -> list[Unit]:
+        """Return what is left at the end."""
+        inflater, self._inflater = self._inflater, None
+        units: list[Unit] = []
+        if inflater is not None:
+            with suppress(ValueError):  # it was cut short, which its end says by itself
+                units = self._splitter.feed(inflater.end())
+        return units + list(self._splitter.end())
+
+
+def text_of(unit: Unit) -> bytes:
+    """Return the bytes of a unit of a body or of an event stream."""
+    return unit.raw if isinstance(unit, (Piece, Unterminated)) else unit

@@ -1,0 +1,117 @@
+"""HTTP exchanges as a timeline follows them: what was asked, and whether it is ACP."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from acptap.cassette import Entry
+from acptap.http import SWITCHING, HttpRequest, HttpResponse
+from acptap.jsonrpc import Side
+from acptap.timeline.reading import Kind, Reading
+from acptap.witness.exchanges import CONNECTION_ID, SESSION_ID
+
+_KEPT = 1000
+"""Exchanges that are remembered although they look finished: a body may be on its way."""
+_FAILED = 400
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """One request and its answer; behind a 101, all of a WebSocket.
+
+    Attributes:
+        request: The request's head.
+        head: How its row reads.
+        at: When it came, in seconds.
+        is_acp: Whether it belongs to an ACP connection.
+        posted: What the client posted, in a few words; empty if that is no message.
+        response: The final answer's head.
+        closed: Who has sent a close frame.
+    """
+
+    request: HttpRequest
+    head: Reading
+    at: float = 0.0
+    is_acp: bool = False
+    posted: str = ""
+    response: HttpResponse | None = None
+    closed: set[Side] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """What is asked for."""
+        return f"{self.request.method} {self.request.target}".strip()
+
+    @property
+    def session(self) -> str | None:
+        """The session that its head names."""
+        return self.request.value(SESSION_ID) if self.is_acp else None
+
+    @property
+    def asks_socket(self) -> bool:
+        """Whether the client wants to go on with WebSocket."""
+        return (self.request.value("upgrade") or "").strip().lower() == "websocket"
+
+    @property
+    def is_socket(self) -> bool:
+        """Whether it went on as a WebSocket."""
+        return self.asks_socket and self.response is not None and self.response.status == SWITCHING
+
+    def speaks(self, side: Side) -> bool:
+        """Return whether what a side sends may be a message of ACP; an error page is none."""
+        has_failed = self.response is not None and self.response.status >= _FAILED
+        return self.is_acp and not (has_failed and side is Side.AGENT)
+
+
+class Exchanges:
+    """The exchanges of a cassette that may still go on.
+
+    Attributes:
+        ways: Which ways ACP passes: `http`, `websocket`.
+    """
+
+    def __init__(self) -> None:
+        self.ways: set[str] = set()
+        self._known: dict[object, Exchange] = {}
+        self._over: deque[object] = deque()
+
+    def find(self, entry: Entry) -> Exchange:
+        """Return the exchange of an entry; one without a name if its request was lost."""
+        known = self._known.get(entry.front["exchange"])
+        return known or Exchange(HttpRequest("", "", []), Reading(Kind.HTTP))
+
+    def ask(self, entry: Entry) -> Exchange:
+        """Take in the head of a request."""
+        request = HttpRequest.from_json(entry.front.get("http"))
+        exchange = Exchange(request, Reading(Kind.HTTP, request.method), entry.at)
+        self._known[entry.front["exchange"]] = exchange
+        exchange.head.is_aside = True
+        exchange.head.is_open = request.method == "POST"
+        if exchange.asks_socket or request.value(CONNECTION_ID) is not None:
+            self.join(exchange)
+        return exchange
+
+    def join(self, exchange: Exchange) -> None:
+        """Take in that an exchange is ACP, so that its head says nothing new."""
+        head, asks_socket = exchange.head, exchange.asks_socket
+        exchange.is_acp = True
+        head.is_aside = head.is_open = False
+        head.is_routine = head.method in ("GET", "POST") and not asks_socket
+        if not asks_socket:
+            self.ways.add("http")
+
+    def answer(self, entry: Entry, response: HttpResponse) -> Exchange:
+        """Take in the head of an answer; return what it answers."""
+        exchange = self.find(entry)
+        if not response.is_interim:
+            exchange.response = response
+            if exchange.is_socket:
+                self.ways.add("websocket")
+            elif not response.is_event_stream:
+                self.retire(entry)
+        return exchange
+
+    def retire(self, entry: Entry) -> None:
+        """Take in that not much more can come of an exchange."""
+        self._over.append(entry.front["exchange"])
+        if len(self._over) > _KEPT:
+            self._known.pop(self._over.popleft(), None)

@@ -1,0 +1,83 @@
+"""What is to be said of a network unit that holds no JSON."""
+
+from enum import StrEnum
+from typing import assert_never
+
+from acptap.acp.rules import note
+from acptap.cassette import NOTHING, Annotations
+from acptap.jsonrpc import Side
+from acptap.notes import Note
+from acptap.wire import sse
+from acptap.wire.jsontext import MARK
+from acptap.witness.exchanges import Exchange
+
+_FAILED = 400
+_FIELDS = frozenset({b"data", b"event", b"id", b"retry", b""})
+_EMPTY_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r", b"\n\r\n", b"\n\r", b"\r\n\n", b"\r\n\r")
+"""What a closed block ends with: two line ends, of whatever kind."""
+
+
+class Kind(StrEnum):
+    """How a unit was delimited."""
+
+    BODY = "a body"
+    BLOCK = "a block of an event stream"
+    TEXT = "a text message of a WebSocket"
+    BINARY = "a binary message of a WebSocket"
+
+
+def remarks(kind: Kind, raw: bytes, exchange: Exchange, side: Side) -> Annotations:
+    """Return what is to be said of a unit that holds no JSON.
+
+    Args:
+        kind: How it was delimited.
+        raw: The whole unit.
+        exchange: Where it passed.
+        side: Who sent it.
+    """
+    is_acp = exchange.connection is not None
+    match kind:
+        case Kind.BINARY:
+            notes = [note("websocket/binary")] if is_acp else []
+        case Kind.TEXT:
+            notes = _on_text(raw, is_acp=is_acp)
+        case Kind.BLOCK:
+            notes = _on_block(raw, is_acp=is_acp)
+        case Kind.BODY:
+            notes = [note("http/not-json")] if is_acp and not _failed(exchange, side) else []
+        case _:
+            assert_never(kind)
+    return Annotations(notes=notes) if notes else NOTHING
+
+
+def on_end(raw: bytes) -> list[Note]:
+    """Return what is to be said of how a block ends."""
+    return [] if raw.endswith(_EMPTY_LINES) or raw in (b"\n", b"\r\n", b"\r") else _HALF
+
+
+_HALF = [note("http/half-event")]
+
+
+def _failed(exchange: Exchange, side: Side) -> bool:
+    """Return whether a body explains a failure, for people."""
+    response = exchange.response
+    return side is Side.AGENT and response is not None and response.status >= _FAILED
+
+
+def _on_text(raw: bytes, *, is_acp: bool) -> list[Note]:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return [note("websocket/not-utf8")]
+    return [note("websocket/not-json")] if is_acp else []
+
+
+def _on_block(raw: bytes, *, is_acp: bool) -> list[Note]:
+    lines = raw.removeprefix(MARK).replace(b"\r", b"\n").split(b"\n")
+    notes = []
+    if any(line.partition(b":")[0] not in _FIELDS for line in lines):
+        notes.append(note("http/unframed"))
+    fields = sse.fields_of(raw)
+    if is_acp and fields.data and fields.event in ("", "message"):
+        notes.append(note("http/not-json"))
+    return notes

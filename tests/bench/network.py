@@ -1,0 +1,170 @@
+"""The network proxy, next to no proxy, the relay alone and mitmdump: how fast.
+
+All clients run in this process, everything else in processes of their own. A ratio is the median
+of rounds in which all ways took turns.
+"""
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from zlib import crc32
+
+import aiohttp
+
+from tests.bench import through
+from tests.bench.row import Row, event, text_of
+from tests.bench.through import Proxy
+
+_COUNT = 20_000
+_RUNS = 5
+_WARM = 1
+_TOLD = b',"session":"sess-0123456789","updates":[{"kind":"message","index":1,"change":"content"}],'
+
+Way = Callable[[], float]
+"""Makes one run and returns the seconds that it took."""
+
+
+def events() -> Iterator[Row]:
+    """Server-Sent Events that a server has ready, to an aiohttp client."""
+    with through.behind("prepared") as (server, proxy):
+        taken = _race(
+            {(kind, name): _fetching(port, kind)
+             for kind in ("plain", "acp")
+             for name, port in (("direct", server), ("taped", proxy.port))}
+        )  # fmt: skip
+        _check(proxy, "plain", "acp")
+    yield _ratio("SSE, prepared: recorded, next to direct", taken, "plain", 0.8)
+    yield _ratio("SSE, prepared: and annotated, next to direct", taken, "acp", 0.4)
+
+
+def events_aiohttp() -> Iterator[Row]:
+    """The same, sent one by one from an aiohttp server, next to the relay alone."""
+    with through.behind("aiohttp") as (server, proxy), _tapeless(server) as relay:
+        taken = _race(
+            {(kind, name): _fetching(port, kind)
+             for kind in ("plain", "acp")
+             for name, port in (("direct", relay), ("taped", proxy.port))}
+        )  # fmt: skip
+        _check(proxy, "plain", "acp")
+    yield _ratio("SSE, aiohttp: recorded, next to the relay alone", taken, "plain", 0.85)
+
+
+def mitmdump() -> Iterator[Row]:
+    """The same, next to mitmdump, which streams and records."""
+    with (
+        through.behind("prepared") as (server, proxy),
+        through.mitmdump(server, proxy.tape.parent) as other,
+    ):
+        if other is None:
+            sys.stderr.write("mitmdump is not installed: its row is left out\n")
+            return
+        taken = _race(
+            {("plain", "direct"): _fetching(other, "plain"),
+             ("plain", "taped"): _fetching(proxy.port, "plain")}
+        )  # fmt: skip
+        _check(proxy, "plain")
+    yield _ratio("SSE, prepared: recorded, next to mitmdump", taken, "plain", 3)
+
+
+def messages() -> Iterator[Row]:
+    """Messages of a WebSocket, aiohttp at both ends."""
+    with through.behind("aiohttp") as (server, proxy):
+        taken = _race(
+            {(kind, name): _hearing(port, kind)
+             for kind in ("plain", "acp")
+             for name, port in (("direct", server), ("taped", proxy.port))}
+        )  # fmt: skip
+        _check(proxy, "plain", "acp")
+    yield _ratio("WebSocket, aiohttp: recorded, next to direct", taken, "plain", 0.8)
+    yield _ratio("WebSocket, aiohttp: and annotated, next to direct", taken, "acp", 0.35)
+
+
+ROWS: dict[str, Callable[[], Iterator[Row]]] = {
+    "sse": events,
+    "sse-aiohttp": events_aiohttp,
+    "sse-mitmdump": mitmdump,
+    "websocket": messages,
+}
+
+
+def _tapeless(server: int) -> AbstractContextManager[int]:
+    return through.serving("tapeless", f"http://127.0.0.1:{server}")
+
+
+def _race(ways: dict[tuple[str, str], Way]) -> dict[tuple[str, str], list[float]]:
+    """Run all ways in turns, after a run of each that does not count."""
+    for way in ways.values():
+        way()
+    taken: dict[tuple[str, str], list[float]] = {name: [] for name in ways}
+    for _ in range(_RUNS):
+        for name, way in ways.items():
+            taken[name].append(way())
+    return taken
+
+
+def _ratio(what: str, taken: dict[tuple[str, str], list[float]], kind: str, budget: float) -> Row:
+    pairs = zip(taken[kind, "direct"], taken[kind, "taped"], strict=True)
+    ratios = tuple(direct / taped for direct, taped in pairs)
+    return Row(what, statistics.median(ratios), budget, "x", ratios, at_least=True)
+
+
+def _check(proxy: Proxy, *kinds: str) -> None:
+    """Make sure that the tape has all that passed, and says what it means."""
+    lines = proxy.tape.read_bytes().split(b"\n")
+    for kind in kinds:
+        last = b'"msg":%b}' % text_of(kind, _COUNT - 1)
+        found = [line for line in lines if line.endswith(last)]
+        assert len(found) == _RUNS + _WARM
+        if kind == "acp":
+            assert all(_TOLD in line for line in found)
+
+
+# Clients
+
+
+def _fetching(port: int, kind: str) -> Way:
+    expected = crc32(b"".join(event(kind, number) for number in range(_COUNT)))
+
+    async def fetch(headers: dict[str, str]) -> float:
+        url = f"http://127.0.0.1:{port}/events?kind={kind}&count={_COUNT}"
+        async with aiohttp.ClientSession(read_bufsize=1 << 18) as client:
+            begin = time.perf_counter()
+            async with client.get(url, headers=headers) as response:
+                got = 0
+                async for data in response.content.iter_any():
+                    got = crc32(data, got)
+            took = time.perf_counter() - begin
+        assert got == expected
+        return took
+
+    return lambda: asyncio.run(fetch(through.session(port) if kind == "acp" else {}))
+
+
+def _hearing(port: int, kind: str) -> Way:
+    expected = [text_of(kind, number).decode() for number in range(_COUNT)]
+    many = {"many": kind, "count": _COUNT}
+
+    async def hear() -> float:
+        async with (
+            aiohttp.ClientSession() as client,
+            client.ws_connect(f"http://127.0.0.1:{port}/ws", max_msg_size=0) as agent,
+        ):
+            if kind == "acp":
+                *opening, asking = through.requests(many)
+                for request in opening:
+                    await agent.send_str(request.decode())
+                    await agent.receive_str()
+            else:
+                asking = through.other(many)
+            begin = time.perf_counter()
+            await agent.send_str(asking.decode())
+            got = [await agent.receive_str() for _ in range(_COUNT)]
+            took = time.perf_counter() - begin
+            await agent.receive_str()
+        assert got == expected
+        return took
+
+    return lambda: asyncio.run(hear())

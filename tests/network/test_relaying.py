@@ -1,0 +1,123 @@
+"""`acptap proxy --upstream`, from outside."""
+
+import http.client
+import json
+import signal
+import socket
+
+import pytest
+
+from tests.network.proxied import proxy, serving
+
+HELLO = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}'
+
+
+def ask(running, method="GET", target="/", body=None, headers=None):
+    host = running.url.split("//")[1].rsplit(":", 1)[0].strip("[]")
+    connection = http.client.HTTPConnection(host, running.port, timeout=20)
+    connection.request(method, target, body, headers or {})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer.status, data
+
+
+def url(address, path="/"):
+    host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    return f"http://{host}:{address[1]}{path}"
+
+
+def test_what_passes_is_recorded(tmp_path):
+    with serving() as address, proxy(tmp_path, "--upstream", url(address, "/acp"), "-p", "0") as p:
+        status, data = ask(p, "POST", "/", HELLO)
+        assert status == 200
+        seen = json.loads(data)
+        assert seen["path"] == "/acp"
+        assert seen["body"] == HELLO
+        assert seen["headers"]["host"] == f"127.0.0.1:{address[1]}"
+        assert p.end() == 0
+        header, *entries = p.entries()
+    assert (header["protocol"], header["transport"]) == ("auto", "http")
+    assert header["upstream"] == url(address, "/acp")
+    assert header["redaction"] == "done"
+    assert [e.get("event", "unit") for e in entries] == ["request", "unit", "response", "unit"]
+    assert entries[0]["http"]["target"] == "/"
+    assert p.said[0] == f"acptap: listening on {p.url}"
+    assert p.said[1] == f"acptap: recording to {p.cassette}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_the_cassette(tmp_path, number):
+    with serving() as address, proxy(tmp_path, "--upstream", url(address), "-p", "0") as p:
+        with socket.create_connection(("127.0.0.1", p.port)) as idle:
+            idle.sendall(b"GET / HTTP/1.1\r\n")
+            assert p.end(number) == 0
+        assert len(p.entries()) == 1
+
+
+def test_headers_are_added_and_the_host_is_kept(tmp_path):
+    options = ("--header", "X-One: 1", "--header", "authorization:Bearer 0123456789", "--keep-host")
+    with (
+        serving() as address,
+        proxy(tmp_path, "--upstream", url(address), "-p", "0", *options) as p,
+    ):
+        seen = json.loads(ask(p)[1])["headers"]
+        assert p.end() == 0
+        tape = p.cassette.read_text()
+    assert (seen["x-one"], seen["authorization"]) == ("1", "Bearer 0123456789")
+    assert seen["host"] == f"127.0.0.1:{p.port}"
+    assert "X-One" not in p.entries()[1]["http"]["headers"][0][0]
+    assert tape.count("\n") == 4
+
+
+def test_ipv6_on_both_sides(tmp_path):
+    with (
+        serving(("::1", 0)) as address,
+        proxy(tmp_path, "--upstream", url(address[:2], "/pre/fix"), "-p", "[::1]:0") as p,
+    ):
+        target = "/base/a%2Fb%21%28c%29//x/?sig=Ab%2Fc%3D&sp=a+b%20c&empty=&y&q=%C3%A9"
+        status, data = ask(p, "GET", target)
+        assert status == 200
+        assert json.loads(data)["path"] == "/pre/fix" + target
+        assert json.loads(data)["headers"]["host"] == f"[::1]:{address[1]}"
+        assert p.url == f"http://[::1]:{p.port}/"
+
+
+def test_upstream_is_down(tmp_path):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        down = url(unused.getsockname())
+        with proxy(tmp_path, "--upstream", down, "-p", "0") as p:
+            status, data = ask(p, "POST", "/", HELLO)
+            assert status == 502
+            assert b"refused" in data
+            assert p.end() == 0
+            assert [e.get("event", "unit") for e in p.entries()[1:]] == [
+                "request", "unit", "unreachable", "response", "unit",
+            ]  # fmt: skip
+
+
+def test_it_is_not_its_own_agent(tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with pytest.raises(AssertionError, match="acptap would be its own agent"):
+        proxy(tmp_path, "--upstream", f"http://localhost:{port}/", "-p", str(port)).__enter__()
+    assert not (tmp_path / "tape.jsonl").exists()
+
+
+def test_the_port_is_taken(tmp_path):
+    with serving() as address:
+        options = ("--upstream", "http://127.0.0.1:9/", "-p", str(address[1]))
+        with pytest.raises(AssertionError, match=f"port {address[1]} is in use"):
+            proxy(tmp_path, *options).__enter__()
+
+
+def test_a_full_disk_does_not_stop_the_traffic(tmp_path):
+    with (
+        serving() as address,
+        proxy(tmp_path, "--upstream", url(address), "-p", "0", room=600) as p,
+    ):
+        assert [ask(p)[0] for _ in range(4)] == [200] * 4
+        assert p.end() == 74
+    assert [line.partition(":")[2][:19] for line in p.said].count(" recording stopped:") == 1

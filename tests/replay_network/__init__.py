@@ -1,0 +1,1 @@
+"""Cassettes served over HTTP and WebSocket."""
