@@ -24,12 +24,14 @@ class Rule:
         text: The rule, as one sentence.
         source: Where it comes from.
         versions: The protocol versions it holds for; empty for all.
+        clients: The reference clients that fail where it is broken, or refuse what breaks it.
     """
 
     severity: Severity
     text: str
     source: str
     versions: frozenset[int] = frozenset()
+    clients: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class UpdateKind(StrEnum):
 
 
 class Change(StrEnum):
-    """How a message or a reasoning has changed."""
+    """How a message, a reasoning or a subagent has changed."""
 
     STARTED = "started"
     """It is new, with all that its first message brought."""
@@ -48,6 +48,11 @@ class Change(StrEnum):
     ENCRYPTED = "encrypted"
     REPLACED = "replaced"
     """What it held until now is gone."""
+    RESUMED = "resumed"
+    """A subagent goes on that was suspended."""
+    FINISHED = "finished"
+    SUSPENDED = "suspended"
+    FAILED = "failed"
 
 
 class End(StrEnum):
@@ -66,7 +71,8 @@ class Update:
     Attributes:
         kind: What has changed.
         session: The session it belongs to, or None for the connection.
-        index: Of a message or a reasoning: its place in the session's conversation, from 0.
+        index: Of a message, a reasoning or a subagent: its place among its like in the session,
+            from 0.
         id: Its id, if it has one; of an interrupt, the id of the request that asks.
         change: How it has changed.
         subagent: The subagent it belongs to, if it does.

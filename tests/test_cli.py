@@ -80,7 +80,7 @@ REFUSED = {
     ),
     "proxy with a header that is none": (
         ["proxy", "--upstream", "http://127.0.0.1:9/", "--header", "nonsense"], 2,
-        "acptap: --header: 'nonsense' is no header; write it as 'Authorization: Bearer …'",
+        ("acptap: --header: a header can't be sent: it is no header; write it as 'Name: value'")
     ),
     "proxy that listens to the world": (
         ["proxy", "--upstream", "http://127.0.0.1:9/", "-p", "0.0.0.0:0"], 2, None,

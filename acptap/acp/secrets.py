@@ -80,6 +80,9 @@ GENERAL = (b"mcpServers", b'"error"')
 UNSTATED = (b'"params"', b'"result"')
 """The same for the rows of single methods, in what doesn't say which method it has."""
 
+MESSAGES = (b'"method"', *UNSTATED, *GENERAL)
+"""What JSON holds if any row fits but those of `_meta`: without that it is no message."""
+
 META = b'"_meta"'
 """The same for the rows of `_meta`, which count only beside telling names."""
 

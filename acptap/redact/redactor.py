@@ -88,7 +88,7 @@ class Redactor:
     def suspects(self, data: bytes, start: int = 0) -> bool:
         """Return whether any of the whole lines in `data` may need redaction.
 
-        Lines that are not plainly `session/update` are always suspected: what slots they have
+        Messages that are not plainly `session/update` are always suspected: what slots they have
         depends on their method, which costs less to ask once they are parsed.
 
         Args:
@@ -99,7 +99,8 @@ class Redactor:
             return True
         last = data.rfind(b"\n") + 1
         updates = data.count(b"\n" + self._head, start, last) + data.startswith(self._head, start)
-        if updates < (data.count(b"\n", start) or 1):
+        are_others = updates < (data.count(b"\n", start) or 1)
+        if are_others and any(data.find(mark, start) >= 0 for mark in secrets.MESSAGES):
             return True
         return self._shows(data, start, UPDATE_TRIGGERS)
 

@@ -180,23 +180,37 @@ class ExchangeTap:
             self._scribes[side] = scribe
         return scribe
 
-    def _units(self, side: Side, at: bytes, units: Iterable[Unit]) -> Iterator[bytes]:
+    def _units(self, side: Side, at: bytes, units: list[Unit]) -> list[bytes]:
+        if not units:
+            return []
         is_stream = side is Side.AGENT and bool(self._stream)
-        for unit in units:
-            scribe = self.scribe(side, Kind.BLOCK if is_stream else Kind.BODY)
-            head = self.head(side, at) + (self._stream if side is Side.AGENT else b"")
-            if isinstance(unit, Piece):
-                meaning = self.known.channel.piece(side, unit)
-                yield scribe.unread(head, unit.raw, meaning, more=unit.more)
-                continue
-            raw = text_of(unit)
-            text, frame = _framed(raw) if is_stream else (raw, _BODY)
-            quiet = self._redactor is None or not self._redactor.suspects(text)
-            yield scribe.unit(side, head, text, frame, clean=False, quiet=quiet)
+        scribe = self.scribe(side, Kind.BLOCK if is_stream else Kind.BODY)
+        head = self.head(side, at) + (self._stream if side is Side.AGENT else b"")
+        texts = _plain_texts(units) if is_stream else None
+        if texts is not None:
+            return scribe.units(side, head, texts, _BLOCK)
+        return [self._unit(scribe, side, head, unit, is_stream=is_stream) for unit in units]
+
+    def _unit(
+        self, scribe: Scribe, side: Side, head: bytes, unit: Unit, *, is_stream: bool
+    ) -> bytes:
+        if isinstance(unit, Piece):
+            meaning = self.known.channel.piece(side, unit)
+            return scribe.unread(head, unit.raw, meaning, more=unit.more)
+        raw = text_of(unit)
+        text, frame = _framed(raw) if is_stream else (raw, _BODY)
+        quiet = self._redactor is None or not self._redactor.suspects(text)
+        return scribe.unit(side, head, text, frame, clean=False, quiet=quiet)
 
 
 def _remarks(kind: Kind, exchange: Exchange, side: Side, _text: bytes, raw: bytes) -> Annotations:
     return remarks(kind, raw, exchange, side)
+
+
+def _plain_texts(units: list[Unit]) -> list[bytes] | None:
+    """Return the texts of a read's units, if all are plain blocks, as most are."""
+    blocks = [unit for unit in units if isinstance(unit, bytes)]
+    return sse.plain_texts(blocks) if len(blocks) == len(units) else None
 
 
 def _framed(block: bytes) -> tuple[bytes, Frame]:

@@ -11,6 +11,8 @@ from acptap.updates import Update
 from acptap.wire import jsontext
 from acptap.witness import Batch, Seen
 
+_CONTROLS = bytes(range(0x20))
+
 
 class Understanding(Protocol):
     """Knows what messages mean: see `acptap.witness.Witness`."""
@@ -74,6 +76,13 @@ class Scribe:
         self._fronts: dict[str | None, bytes] = {None: b""}  # of units with no more than a session
         # of each session the last updates, most often the next ones too, and their front
         self._told: dict[str | None, tuple[tuple[Update, ...], bytes]] = {}
+
+    def units(self, side: Side, head: bytes, texts: list[bytes], frame: Frame) -> list[bytes]:
+        """Return the entries of all texts of one read; one look at it spares a look at each."""
+        lines = b"\n".join([*texts, b""])
+        clean = len(lines.translate(None, _CONTROLS)) == len(lines) - len(texts)
+        quiet = self._redactor is None or not self._redactor.suspects(lines)
+        return [self.unit(side, head, text, frame, clean=clean, quiet=quiet) for text in texts]
 
     def unit(
         self, side: Side, head: bytes, text: bytes, frame: Frame, *, clean: bool, quiet: bool

@@ -40,10 +40,15 @@ class SocketTap:
         }
         self._ended: set[Side] = set()
 
-    def feed(self, side: Side, at: bytes, data: bytes) -> Iterator[bytes]:
+    def feed(self, side: Side, at: bytes, data: bytes) -> list[bytes]:
         """Take in bytes of one direction."""
-        for event in self._readers[side].feed(data):
-            yield self._entry(side, at, event)
+        events = self._readers[side].feed(data)
+        texts = [event.data for event in events if isinstance(event, Message) and event.is_text]
+        if not texts or len(texts) < len(events) or _mark(b"\n".join(texts)):
+            return [self._entry(side, at, event) for event in events]
+        exchange = self._exchange
+        scribe = exchange.scribe(side, Kind.TEXT)
+        return scribe.units(side, exchange.head(side, at), texts, _TEXT)
 
     def end(self, side: Side, at: bytes, reason: str) -> Iterator[bytes]:
         """Take in that a side ended its stream; without a reason, in order."""

@@ -21,7 +21,7 @@ class Exchange:
     Attributes:
         request: The request's head.
         head: How its row reads.
-        at: When it came, in seconds.
+        at: When it came, in seconds; None if it was lost.
         is_acp: Whether it belongs to an ACP connection.
         posted: What the client posted, in a few words; empty if that is no message.
         response: The final answer's head.
@@ -30,7 +30,7 @@ class Exchange:
 
     request: HttpRequest
     head: Reading
-    at: float = 0.0
+    at: float | None = None
     is_acp: bool = False
     posted: str = ""
     response: HttpResponse | None = None
@@ -62,6 +62,11 @@ class Exchange:
         return self.is_acp and not (has_failed and side is Side.AGENT)
 
 
+def is_on_network(entry: Entry) -> bool:
+    """Return whether an entry is part of an HTTP exchange."""
+    return isinstance(entry.front.get("exchange"), int)
+
+
 class Exchanges:
     """The exchanges of a cassette that may still go on.
 
@@ -82,7 +87,7 @@ class Exchanges:
     def ask(self, entry: Entry) -> Exchange:
         """Take in the head of a request."""
         request = HttpRequest.from_json(entry.front.get("http"))
-        exchange = Exchange(request, Reading(Kind.HTTP, request.method), entry.at)
+        exchange = Exchange(request, Reading(Kind.HTTP, request.method or None), entry.at)
         self._known[entry.front["exchange"]] = exchange
         exchange.head.is_aside = True
         exchange.head.is_open = request.method == "POST"

@@ -50,7 +50,7 @@ def read_event(entry: Entry, exchanges: Exchanges) -> Reading:
             if event in ("end", "abort"):
                 exchanges.retire(entry)
             reading = _EVENTS.get(str(event), _other)(entry, exchange)
-            reading.method = event
+            reading.method, reading.session = event, exchange.session
             reading.is_bare, reading.is_aside = True, not exchange.is_acp
             return reading
 
@@ -89,7 +89,7 @@ def _response(entry: Entry, exchanges: Exchanges) -> Reading:
         method,
         gist=words(status, *_told_by(response, exchange)),
         failed=status >= _FAILED,
-        took=entry.at - exchange.at,
+        took=None if exchange.at is None else entry.at - exchange.at,
         is_bare=True,
         is_routine=exchange.is_acp and (response.is_interim or (is_quiet and status in _OK)),
         is_aside=not exchange.is_acp,
@@ -99,17 +99,19 @@ def _response(entry: Entry, exchanges: Exchanges) -> Reading:
 
 
 def _told_by(response: HttpResponse, exchange: Exchange) -> Iterator[str]:
-    """Yield what an answer brings, where it leads, and what it answers."""
+    """Yield what an answer brings, what it answers, and where it leads."""
     if response.status == SWITCHING:
         yield response.value("upgrade") or ""
         return
     yield response.media_type
-    location = response.value("location")
-    if response.status in _REDIRECTS and location:
-        yield f"leads to {location}"
     asked = exchange.posted or exchange.name
     if asked:
         yield f"to {asked}"
+    if exchange.request.method == "GET":
+        yield _purpose(exchange)
+    location = response.value("location")
+    if response.status in _REDIRECTS and location:
+        yield f"leads to {location}"
 
 
 # Other facts
@@ -159,9 +161,8 @@ def _raw(entry: Entry, _: Exchange) -> Reading:
     return Reading(Kind.HTTP, gist=words("raw", _size(raw), _excerpt(_text(raw))))
 
 
-def _opaque(entry: Entry, _: Exchange) -> Reading:
-    gist = words("passes unread from here on:", entry.front.get("why"))
-    return Reading(Kind.HTTP, gist=gist, is_still=True)
+def _opaque(_entry: Entry, _: Exchange) -> Reading:
+    return Reading(Kind.HTTP, gist="passes unread from here on", is_still=True)  # a note says why
 
 
 def _unreachable(entry: Entry, _: Exchange) -> Reading:
@@ -194,18 +195,23 @@ _EVENTS: dict[str, Callable[[Entry, Exchange], Reading]] = {
 # Units that are no messages
 
 
+def is_binary(entry: Entry) -> bool:
+    """Return whether a unit is a binary message, if it is one of a WebSocket."""
+    return entry.key == "b64" and "frame" not in entry.front
+
+
 def read_unit(entry: Entry, exchange: Exchange) -> Reading:
     """Return how a unit reads that is no message."""
     raw = entry.unit()
     reading = Reading(Kind.NOISE, is_bare=True, is_aside=not exchange.is_acp)
+    reading.session = exchange.session
     if "stream" in entry.front:
         fields = sse.fields_of(raw)
         reading.gist = words(*_told_of_block(raw, fields))
         is_ping = exchange.is_acp and fields.event in _PINGS
         reading.is_routine = is_ping or not fields.data
     elif exchange.is_socket:
-        is_binary = entry.key == "b64" and "frame" not in entry.front
-        told = f"binary, {_size(raw)}" if is_binary else _excerpt(_text(raw))
+        told = f"binary, {_size(raw)}" if is_binary(entry) else _excerpt(_text(raw))
         reading.gist = words("message", told)
     else:
         head = exchange.request if entry.side is Side.CLIENT else exchange.response

@@ -19,7 +19,7 @@ from acptap.jsonrpc import (
 )
 from acptap.pairing import Ledger
 from acptap.timeline import gists, network
-from acptap.timeline.exchanges import Exchanges
+from acptap.timeline.exchanges import Exchanges, is_on_network
 from acptap.timeline.gists import member
 from acptap.timeline.reading import Kind, Reading
 from acptap.wire import jsontext
@@ -56,7 +56,7 @@ class Reader:
         """Return what an entry is and says."""
         if entry.event == "stderr":
             return Reading(Kind.STDERR, gist=_line(entry), is_still=True)
-        if "exchange" in entry.front:
+        if is_on_network(entry):
             return self._of_exchange(entry)
         if entry.event is not None:
             gist = gists.words(_EVENTS.get(entry.event), network.facts_of(entry))
@@ -74,7 +74,7 @@ class Reader:
     def read_handshake(self, entry: Entry) -> None:
         """Take in `initialize` and its answer, and heads over HTTP; read nothing else."""
         if entry.event is not None:
-            if "http" in entry.front and "exchange" in entry.front:
+            if "http" in entry.front and is_on_network(entry):
                 network.read_event(entry, self.exchanges)
             return
         if not (self._greetings or b"initialize" in entry.payload):
@@ -84,7 +84,7 @@ class Reader:
             messages = read_all(jsontext.parse(text), text)
         except ValueError:
             return
-        if "exchange" in entry.front and not self._is_acp(entry, messages):
+        if is_on_network(entry) and not self._is_acp(entry, messages):
             return
         for message in messages:
             if isinstance(message, Response) or _is_initialize(message):
@@ -97,6 +97,8 @@ class Reader:
         if entry.oversize:
             return _piece(entry)
         exchange, text = self.exchanges.find(entry), entry.reading()
+        if exchange.is_socket and network.is_binary(entry):
+            return network.read_unit(entry, exchange)
         try:
             value = jsontext.parse(text)
         except ValueError:

@@ -37,7 +37,7 @@ class Reading:
         is_routine: Whether it says nothing that other rows don't say.
         is_open: Whether the next entry may turn out that it is routine.
         is_aside: Whether it passes on the network and belongs to no connection.
-        session: The session that the heads of an HTTP exchange name.
+        session: The session that its HTTP exchange names.
         ends: Whether the connection ends with it.
     """
 

@@ -10,6 +10,7 @@ from acptap.cassette import Entry
 from acptap.jsonrpc import Side
 from acptap.notes import Note, Severity
 from acptap.session import Basis, SessionState, Transition
+from acptap.timeline.exchanges import is_on_network
 from acptap.timeline.printable import visible
 from acptap.timeline.reader import Reader
 from acptap.timeline.reading import Kind, Reading
@@ -127,7 +128,7 @@ class Row:
         names |= {"state"} if self.moves else set()
         names |= {"note"} if self.notes else set()
         names |= {"updates"} if self.updates else set()
-        if reading.kind in (Kind.NOISE, Kind.PIECE) and "exchange" in self.entry.front:
+        if reading.kind in (Kind.NOISE, Kind.PIECE) and is_on_network(self.entry):
             names.add(Kind.HTTP.value)
         return names | ({"error"} if reading.failed else set())
 
@@ -211,11 +212,12 @@ class Timeline:
         return sessions, moves, notes
 
     def _named(self, entry: Entry, reading: Reading) -> tuple[str, ...]:
-        """Return the session that the head of an exchange names, if it is known."""
+        """Return the session that an exchange names, if it is known."""
         assert reading.session is not None
         if (entry.conn, reading.session) in self.tracks:
             return (reading.session,)
-        reading.gist += f" of {reading.session}"
+        if reading.kind is Kind.HTTP:
+            reading.gist += f" of {reading.session}"
         return ()
 
     def _leave(self, conn: int) -> None:

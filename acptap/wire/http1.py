@@ -192,7 +192,7 @@ class RequestReader(_Reader):
         Returns:
             As `feed`, of what was held.
         """
-        if not self._asks or self.is_opaque:
+        if not self._asks:
             return b"", []
         self._asks = False
         self._switches = switched

@@ -162,6 +162,20 @@ def plain_json(block: bytes) -> bytes | None:
     return block[len(before) : end] if block.find(b"\n") == end and block[end:] == behind else None
 
 
+def plain_texts(blocks: list[bytes]) -> list[bytes] | None:
+    """Return the texts of blocks that a splitter returned, or None if one of them is not plain.
+
+    All at once: that is several times as fast as one by one.
+    """
+    before, behind = PLAIN
+    stream = b"".join(blocks)
+    texts = stream[len(before) : -len(behind)].split(behind + before)
+    is_framed = stream.startswith(before) and stream.endswith(behind) and b"\r" not in stream
+    # If there are no more line ends than that, none is inside of a text.
+    is_apart = len(texts) == len(blocks) and stream.count(b"\n") == len(blocks) * len(behind)
+    return texts if is_framed and is_apart else None
+
+
 def framed(text: bytes) -> bytes:
     """Return the plain block that holds `text`; it has more data lines if `text` has line ends."""
     before, behind = PLAIN

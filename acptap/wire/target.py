@@ -172,14 +172,14 @@ def rewrite_head(
     method, _, version = lines[first].split(b" ")
     lines[first] = b" ".join((method, target, version))
     if not keep_host and head.method != b"CONNECT":
-        lines[first + 1 :] = _with_host(lines[first + 1 :], upstream.authority)
+        lines = _with_host(lines, upstream.authority)
     line_end = lines[-2]  # a CR or nothing
     lines[-2:-2] = [b"%b: %b%b" % (name, value, line_end) for name, value in extra]
     return b"\n".join(lines)
 
 
 def _with_host(lines: list[bytes], authority: bytes) -> list[bytes]:
-    """Return header lines with the value of each Host replaced; its folded lines go with it.
+    """Return a head's lines with the value of each Host replaced; its folded lines go with it.
 
     Where a client sends several, the server gets as many, to refuse them as it would have done.
     """
@@ -208,10 +208,13 @@ def _target(head: RequestHead, upstream: Upstream, *, keep_host: bool) -> bytes:
 
 
 def _with_path(target: bytes, base: bytes) -> bytes:
-    """Put the upstream's path in front of a target that does not begin with it."""
+    """Put the upstream's path in front of a target that does not begin with it.
+
+    Every target begins with the path of an upstream that has none.
+    """
     path, mark, query = target.partition(b"?")
     stem = base.removesuffix(b"/")
-    if not stem or path == stem or path.startswith(stem + b"/"):
+    if path == stem or path.startswith(stem + b"/"):
         return target
     if path in (b"", b"/"):
         return base + mark + query

@@ -14,10 +14,10 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import network, replay, stdio
+from tests.bench import delays, network, replay, stdio
 from tests.bench.row import Row
 
-ROWS = {**stdio.ROWS, **network.ROWS, **replay.ROWS}
+ROWS = {**stdio.ROWS, **network.ROWS, **delays.ROWS, **replay.ROWS}
 
 
 def main() -> int:

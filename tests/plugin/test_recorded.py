@@ -107,7 +107,7 @@ def test_without_an_agent_nothing_can_be_recorded(recording):
     result = run(recording, TEST, "--acptap-record=once")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["acptap: */cassettes/new.jsonl: there is no agent to record; name its command: *"]
+        ["acptap: */cassettes/new.jsonl: there is no agent to record; name its command or URL: *"]
     )
 
 

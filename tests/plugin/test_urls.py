@@ -1,12 +1,17 @@
 """An agent that a test reaches over HTTP or WebSocket."""
 
+import sys
+
 import pytest
 
+from acptap.app.play.recording import RecordingServer
+from acptap.storage import Recording
 from tests.plugin import tapes
+from tests.plugin.test_recorded import AGENT
 from tests.replay_network.tapes import HttpTape
 
 HEADER = """
-import http.client, os, socket, subprocess, sys, threading
+import http.client, os, socket, subprocess, sys, threading, time
 from urllib.parse import urlsplit
 import pytest
 from client import *
@@ -237,28 +242,97 @@ def test_it(acptap_agent, n):
     run(suite, body, "-n", "2").assert_outcomes(passed=6)
 
 
-RECORDING = """
-@pytest.mark.acptap("new.jsonl", upstream=%s)
-def test_it(acptap_agent):
-    acptap_agent.%s
+# Recording
+
+A_COMMAND = """
+@pytest.fixture
+def acptap_upstream():
+    return [sys.executable, "agent.py"]
 """
-REFUSED = {
-    "a command over a URL": (
-        ("[sys.executable, 'agent.py']", "url"),
-        "*an agent that is a command can't be recorded over a URL*",
-    ),
-    "a command over a WebSocket": (
-        ("[sys.executable, 'agent.py']", "ws_url"),
-        "*an agent that is a command can't be recorded over a URL*",
-    ),
-    "a URL": (
-        ("'http://127.0.0.1:9/acp'", "url"), "*an agent behind a URL can't be recorded from here*",
-    ),
-}  # fmt: skip
+A_URL = """
+@pytest.fixture
+def acptap_upstream():
+    command = [sys.executable, "-m", "acptap", "replay", "cassettes/hello.jsonl", "-p", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as replay:
+        ready = next(line for line in replay.stderr if "listening" in line)
+        yield next(word for word in ready.split() if "://" in word).rstrip(",")
+        replay.terminate()
+        replay.communicate()
+"""
+OVER_HTTP = """
+@pytest.mark.acptap("new.jsonl")
+def test_it(acptap_agent):
+    client = Client(acptap_agent.url)
+    client.say()
+    client.end()
+    deadline = time.monotonic() + 10  # a message is accepted before its agent has read it
+    while len(acptap_agent.sent) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [message["id"] for message in acptap_agent.sent] == [0, 1, 2]
+"""
+OVER_WEBSOCKET = """
+@pytest.mark.asyncio
+@pytest.mark.acptap("new.jsonl")
+async def test_it(acptap_agent):
+    assert await over_websocket(acptap_agent.ws_url) == HEARD
+"""
+ON_STDIO = """
+@pytest.mark.acptap("new.jsonl")
+def test_it(acptap_agent):
+    assert converse(acptap_agent.command) == HEARD
+"""
 
 
-@pytest.mark.parametrize(("said", "sentence"), REFUSED.values(), ids=REFUSED)
-def test_what_can_not_be_recorded(suite, said, sentence):
-    result = run(suite, RECORDING % said, "--acptap-record=once")
-    assert result.ret == 1
-    result.stdout.fnmatch_lines([sentence])
+@pytest.mark.parametrize("upstream", [A_COMMAND, A_URL], ids=["of a command", "of a URL"])
+@pytest.mark.parametrize(
+    "test", [OVER_HTTP, OVER_WEBSOCKET, ON_STDIO], ids=["over HTTP", "over WebSocket", "on stdio"]
+)
+def test_a_recording(suite, cassettes, upstream, test):
+    suite.makepyfile(agent=AGENT)
+    run(suite, upstream + test, "--acptap-record=once").assert_outcomes(passed=1)
+    with Recording(cassettes / "new.jsonl") as recording:
+        said = [entry.reading().decode() for entry in recording if entry.event is None]
+    assert [text for text in said if text in tapes.SAID] == list(tapes.SAID)
+    run(suite, test).assert_outcomes(passed=1)
+
+
+def test_a_recording_of_nothing_that_is_there(suite):
+    body = """
+@pytest.mark.acptap("new.jsonl", upstream="http://127.0.0.1:9/acp#x")
+def test_it(acptap_agent):
+    acptap_agent.url
+"""
+    result = run(suite, body, "--acptap-record=once")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*it can't be recorded (*"])
+
+
+def test_a_recording_two_ways_at_once(suite):
+    suite.makepyfile(agent=AGENT)
+    body = (
+        A_COMMAND
+        + """
+@pytest.mark.acptap("new.jsonl")
+def test_it(acptap_agent):
+    Client(acptap_agent.url).say()
+    assert converse(acptap_agent.command) == HEARD
+"""
+    )
+    result = run(suite, body, "--acptap-record=once")
+    result.stdout.fnmatch_lines(["*it was recorded as a command and on a URL; use one of them*"])
+
+
+def test_a_recorder_that_does_not_end(monkeypatch):
+    command = [sys.executable, "-c", STUBBORN]
+    server = RecordingServer(command, "stubborn")
+    monkeypatch.setattr("acptap.app.play.recording._GRACE", 0.1)
+    server.close()
+    assert server.ws_url == "ws://x/"
+
+
+STUBBORN = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("acptap: listening on http://x/", file=sys.stderr, flush=True)
+time.sleep(60)
+"""

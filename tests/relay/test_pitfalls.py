@@ -281,6 +281,19 @@ def test_3_4_a_client_that_leaves_while_its_reset_waits(
     assert relay.diary().endings() == [("agent", Ending.RESET)]
 
 
+async def test_3_4_a_peer_that_resets_while_its_reset_waits_is_no_news(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(legs, "unsent", lambda _: 1)
+    told = Told()
+    told.leg.connection_made(told.transport)
+    told.leg.reset()
+    told.leg.reset()
+    told.leg.connection_lost(ConnectionResetError())
+    assert told.calls == ["made", "gone"]
+    assert told.transport.asked == ["pause"]
+
+
 def test_3_4_a_system_that_can_not_tell_what_is_unsent(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(25, "Inappropriate ioctl for device")

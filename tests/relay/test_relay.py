@@ -199,7 +199,11 @@ def test_an_upstream_that_is_slow_from_the_first_makes_the_client_wait(
         client.send(b"GET / HTTP/1.1\r\n%b\r\n\r\n" % name)
         client.fin()
         agent = upstream.accept()
-        assert read_all(agent) == b"GET / HTTP/1.1\r\n%b\r\n\r\n" % name
+        begin = agent.receive()
+        transport = next(iter(relay.relay._pairs)).client._transport
+        assert transport
+        assert not stage.call(transport.is_reading)
+        assert begin + read_all(agent) == b"GET / HTTP/1.1\r\n%b\r\n\r\n" % name
         agent.send(OK)
         agent.close()
         assert read_all(client) == OK

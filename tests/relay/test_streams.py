@@ -197,6 +197,7 @@ def script(talk: Talk, client_cuts: Cuts, agent_cuts: Cuts) -> Case:
 sizes = st.lists(st.one_of(st.integers(1, 30), st.just(5000)), max_size=12)
 
 
+@pytest.mark.timeout(900)
 @given(talk, sizes, sizes)
 def test_any_legal_streams_pass_as_they_are(
     running: tuple[Listener, Running, str],

@@ -50,29 +50,39 @@ def test_a_late_answer_to_a_client_that_half_closed(relay: Running, upstream: Li
     assert relay.diary().endings() == [("client", Ending.FIN), ("agent", Ending.FIN)]
 
 
-def test_half_closing_over_TLS_1_2(  # noqa: N802
-    stage: Stage, upstream: Listener, certified: Certified
-) -> None:
+@pytest.fixture
+def tls_1_2(stage: Stage, upstream: Listener, certified: Certified) -> Iterator[Running]:
     certified.server.maximum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        with stage.relay(upstream.url, trust=Trust(certified.ca)) as relay:
-            first = Pipe(relay, upstream)
-            first.client.fin()
-            assert read_all(first.agent) == b""
-            first.agent.send(OK)
-            first.agent.fin()
-            assert read_all(first.client) == OK
-            first.close()
-            second = Pipe(relay, upstream)
-            second.agent.send(OK)
-            second.agent.fin()
-            assert read_all(second.client) == OK
-            second.client.send(ASK)
-            second.client.fin()
-            assert read_all(second.agent).startswith(ASK[:10])
-            second.close()
-    finally:
-        certified.server.maximum_version = ssl.TLSVersion.MAXIMUM_SUPPORTED
+    with stage.relay(upstream.url, trust=Trust(certified.ca)) as relay:
+        yield relay
+    certified.server.maximum_version = ssl.TLSVersion.MAXIMUM_SUPPORTED
+
+
+def test_half_closing_over_TLS_1_2(tls_1_2: Running, upstream: Listener) -> None:  # noqa: N802
+    first = Pipe(tls_1_2, upstream)
+    first.client.fin()
+    assert read_all(first.agent) == b""
+    first.agent.send(OK)
+    first.agent.fin()
+    assert read_all(first.client) == OK
+    first.close()
+    second = Pipe(tls_1_2, upstream)
+    second.agent.send(OK)
+    second.agent.fin()
+    assert read_all(second.client) == OK
+    second.client.send(ASK)
+    second.client.fin()
+    assert read_all(second.agent).startswith(ASK[:10])
+    second.close()
+
+
+def test_what_comes_with_the_end_of_the_handshake_is_read(
+    tls_1_2: Running, upstream: Listener
+) -> None:
+    upstream.greeting = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"
+    pipe = Pipe(tls_1_2, upstream)
+    assert read_until(pipe.client, upstream.greeting)
+    pipe.close()
 
 
 UNFINISHED = {

@@ -42,9 +42,15 @@ class Cut(ConnectionError):
 
 
 class TlsWire(Wire):
-    """The server's end of a TLS connection, which can be half-closed."""
+    """The server's end of a TLS connection, which can be half-closed.
 
-    def __init__(self, sock: socket.socket, context: ssl.SSLContext) -> None:
+    Args:
+        sock: Its TCP connection.
+        context: How to speak TLS.
+        greeting: What is said with the last bytes of the handshake.
+    """
+
+    def __init__(self, sock: socket.socket, context: ssl.SSLContext, greeting: bytes) -> None:
         super().__init__(sock)
         self._plain = b""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -62,6 +68,7 @@ class TlsWire(Wire):
             except ssl.SSLError:
                 self._flush()
                 raise
+        self._tls.write(greeting)
         self._flush()
 
     def send(self, data: bytes) -> None:
@@ -131,6 +138,7 @@ class Listener:
         self.sock = socket.create_server((host, port), family=family)
         self.sock.settimeout(10)
         self.context = context
+        self.greeting = b""
         port = self.sock.getsockname()[1]
         self.authority = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -150,7 +158,7 @@ class Listener:
         sock.settimeout(10)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            return TlsWire(sock, self.context) if self.context else Wire(sock)
+            return TlsWire(sock, self.context, self.greeting) if self.context else Wire(sock)
         except (ssl.SSLError, ConnectionError):
             sock.close()
             raise

@@ -41,13 +41,6 @@ EXIT = object()
 STDERR = object()
 
 
-@pytest.fixture(autouse=True)
-def _plain_surroundings(monkeypatch):
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm-256color")
-
-
 def header(**members) -> Header:
     known = {
         "protocol": "acp",
@@ -137,12 +130,6 @@ PLAIN_SESSION = """\
     0.700 .  s1  agent <- agent_message_chunk "late" [warning acp/update-after-turn]
     0.750 .   -  agent -- exit code 0
 """
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def write(name, *said) -> Path:
@@ -554,32 +541,6 @@ def test_errors_are_safe_to_print(folder):
 # Following
 
 TAPE = tape(*SESSION)
-
-
-@pytest.fixture
-def looks(folder, monkeypatch):
-    """Let something happen between two looks at the file.
-
-    Bytes are appended, errors raised, functions called.
-    """
-
-    def happening(*steps):
-        left = list(steps)
-
-        def pause():
-            step = left.pop(0)
-            if isinstance(step, BaseException):
-                raise step
-            if callable(step):
-                step()
-            elif step:
-                with Path("x.jsonl").open("ab") as file:
-                    file.write(step)
-
-        monkeypatch.setattr(following, "pause", pause)
-        return left
-
-    return happening
 
 
 def followed(path="x.jsonl", **options) -> list[str]:

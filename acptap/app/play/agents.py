@@ -1,6 +1,5 @@
 """Find the agent for a test: what plays its cassette, or records it."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,6 @@ MODES = ("none", "once", "all")
 """Whether to record: never; if the cassette is missing; always."""
 
 _OPTION = "--acptap-record"
-_URL = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
 
 
 def agent_for(
@@ -44,20 +42,10 @@ def agent_for(
     if not wish.upstream:
         raise UsageError(
             "there is no agent to record", where=str(cassette),
-            fix='name its command: upstream="my-agent" in the marker, the fixture acptap_upstream, '
-            "or acptap_upstream in the ini file",
+            fix='name its command or URL: upstream="my-agent" in the marker, the fixture '
+            "acptap_upstream, or acptap_upstream in the ini file",
         )  # fmt: skip
-    return _recorder(cassette, wish.upstream, tapes)
-
-
-def _recorder(cassette: Path, upstream: list[str], tapes: Callable[[], Path]) -> AgentFixture:
-    """Return what records an agent: a command, or what is behind a URL."""
-    if _URL.match(upstream[0]):
-        raise UsageError(
-            "an agent behind a URL can't be recorded from here", where=upstream[0],
-            fix=f"record it with `acptap proxy --upstream {upstream[0]} -w {cassette}`",
-        )  # fmt: skip
-    return RecordedAgent(cassette, upstream, tapes())
+    return RecordedAgent(cassette, wish.upstream, tapes())
 
 
 def _player(cassette: Path, wish: Wish, folder: Path) -> PlayedAgent:

@@ -1,7 +1,6 @@
 """A real agent as the agent of a test, while it is recorded."""
 
 import os
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -10,9 +9,9 @@ from typing import Any
 
 from acptap.app.play.fixture import AgentFixture, messages
 from acptap.app.play.joining import join
+from acptap.app.play.recording import RecordingServer, Upstream
 from acptap.app.play.streaming import StreamedCommand
 from acptap.cassette import Entry
-from acptap.errors import UsageError
 from acptap.jsonrpc import Side
 from acptap.replay.report import Report
 from acptap.storage import Recording
@@ -20,6 +19,7 @@ from acptap.transports.memory import Wire
 
 _GRACE = 10.0
 _POLL = 0.01
+_SERVED = "served.jsonl"
 
 
 class RecordedAgent(AgentFixture):
@@ -27,7 +27,7 @@ class RecordedAgent(AgentFixture):
 
     Args:
         cassette: Where to keep it.
-        upstream: The agent's command.
+        upstream: The agent's command, or its URL.
         folder: An empty folder to record in.
     """
 
@@ -35,37 +35,43 @@ class RecordedAgent(AgentFixture):
 
     def __init__(self, cassette: Path, upstream: Sequence[str], folder: Path) -> None:
         super().__init__(cassette)
-        self._upstream = upstream
+        self._upstream = Upstream(upstream)
         self._folder = folder
+        self._server: RecordingServer | None = None
 
     @property
     def command(self) -> list[str]:
         """What to start as the agent: program and arguments. It may be started several times."""
-        return [
-            *(sys.executable, "-P", "-m", "acptap", "proxy", "--quiet"),
-            *("--cassette", str(self._folder / "1.jsonl"), "--", *self._upstream),
-        ]
+        return self._upstream.command(self._folder / "1.jsonl")
 
     @property
     def url(self) -> str:
-        """Nothing yet: a real agent is recorded as the command it is.
+        """Where to reach the agent over HTTP.
 
         Raises:
-            UsageError: Always.
+            CommandError: It can't be recorded.
         """
-        raise UsageError(
-            "an agent that is a command can't be recorded over a URL", where=str(self.cassette),
-            fix="record it with acptap_agent.command; its cassette plays over a URL too",
-        )  # fmt: skip
+        return self._serve().url
 
     @property
     def ws_url(self) -> str:
-        """Likewise.
+        """Where to reach it over WebSocket.
 
         Raises:
-            UsageError: Always.
+            CommandError: It can't be recorded.
         """
-        return self.url
+        return self._serve().ws_url
+
+    def close(self) -> None:
+        """End the recording."""
+        super().close()
+        if self._server is not None:
+            self._server.close()
+
+    def _serve(self) -> RecordingServer:
+        if self._server is None:
+            self._server = self._upstream.serve(self._folder / _SERVED)
+        return self._server
 
     @property
     def report(self) -> Report:
@@ -82,7 +88,9 @@ class RecordedAgent(AgentFixture):
         """Keep what was recorded; return what is wrong, a line each."""
         tapes = self._finished(_GRACE)
         if not tapes:
-            return [f"nothing was recorded: no client talked to {self._upstream[0]}"]
+            return [f"nothing was recorded: no client talked to {self._upstream.name}"]
+        if len(tapes) > 1 and tapes[-1].name == _SERVED:
+            return ["it was recorded as a command and on a URL; use one of them in a test"]
         try:
             self._keep(tapes)
         except OSError as error:
@@ -110,9 +118,13 @@ class RecordedAgent(AgentFixture):
             time.sleep(_POLL)
 
     def _tapes(self) -> list[Path]:
-        """Return the tapes in the order they were begun: 1, 1-2, 1-3 and so on."""
-        begun = [tape for tape in self._folder.glob("*.jsonl") if tape.stat().st_size]
-        return sorted(begun, key=lambda tape: int(tape.stem.partition("-")[2] or 1))
+        """Return the tapes in the order they were begun: 1, 1-2, 1-3 and so on, and the served."""
+        begun = [tape for tape in self._folder.glob("1*.jsonl") if tape.stat().st_size]
+        served = self._folder / _SERVED
+        return [
+            *sorted(begun, key=lambda tape: int(tape.stem.partition("-")[2] or 1)),
+            *([served] if served.exists() and served.stat().st_size else []),
+        ]
 
     def _connect(self, wire: Wire) -> None:
         wire.peer = StreamedCommand(self.command, wire)
@@ -125,7 +137,7 @@ class RecordedAgent(AgentFixture):
 
 def _is_complete(tape: Path) -> bool:
     last = _last(tape)
-    return last is not None and last.event == "exit"
+    return tape.name == _SERVED or (last is not None and last.event == "exit")
 
 
 def _last(tape: Path) -> Entry | None:

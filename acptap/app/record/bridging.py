@@ -65,7 +65,7 @@ def bridge_listen(
         except AcptapError:
             take.discard()
             raise
-        take.talk(f"listening on {listening.url_of(listening.address_of(sockets))}")
+        stderr.say(f"listening on {listening.url_of(listening.address_of(sockets))}")
         take.begin(protocol="acp", transport="stdio", upstream=list(command))
         bridge = Bridge(program, command, options, take, stderr)
         asyncio.run(bridge.serve(sockets, admission, signals))

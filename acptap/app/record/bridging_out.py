@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from acptap.app.record.proxying import ProxyOptions, proxy_agent
-from acptap.errors import UsageError
+from acptap.app.record.upstream import read_header, read_upstream
 from acptap.transports.acpclient import NetworkAgent, Reach
 from acptap.transports.stderr import Stderr
 from acptap.transports.tls import Trust
-from acptap.wire.target import Upstream, parse_header
 
 
 def bridge_stdio(
@@ -36,11 +35,11 @@ def bridge_stdio(
     Raises:
         UsageError: The URL, a header or a pattern is misspelt, or a file can't be used.
     """
-    url = _read_url(upstream)
+    url = read_upstream(upstream.partition("?")[0])
     reach = Reach(
         upstream,
         is_websocket=url.scheme in ("ws", "wss"),
-        headers=[_read_header(header) for header in headers],
+        headers=[_decoded(read_header(header)) for header in headers],
         trust=Trust(ca, insecure) if url.is_tls else None,
     )
 
@@ -50,16 +49,6 @@ def bridge_stdio(
     return proxy_agent(start, upstream, options)
 
 
-def _read_url(upstream: str) -> Upstream:
-    try:
-        return Upstream.parse(upstream.partition("?")[0])
-    except ValueError as error:
-        raise UsageError(f"the URL can't be used: {error}", where="--upstream") from None
-
-
-def _read_header(header: str) -> tuple[str, str]:
-    try:
-        name, value = parse_header(header)
-    except ValueError as error:
-        raise UsageError(f"a header can't be sent: {error}", where="--header") from None
+def _decoded(header: tuple[bytes, bytes]) -> tuple[str, str]:
+    name, value = header
     return name.decode(), value.decode("utf-8", "surrogateescape")

@@ -1,7 +1,6 @@
 """`acptap proxy --upstream`: record what passes between HTTP clients and an agent's URL."""
 
 import asyncio
-import re
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -10,6 +9,7 @@ from pathlib import Path
 from socket import socket
 
 from acptap.app.record.take import INCOMPLETE, Take, TakeOptions
+from acptap.app.record.upstream import read_header, read_upstream
 from acptap.errors import UsageError
 from acptap.jsonrpc import Side
 from acptap.tap.network import LineTap, NetworkTap
@@ -22,7 +22,6 @@ from acptap.transports.tls import Trust
 from acptap.wire.http1 import Event
 from acptap.wire.target import Upstream
 
-_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*")
 _REASONS = {Ending.FIN: "", Ending.RESET: "reset", Ending.CUT: "cut", Ending.CLOSED: "closed"}
 _FAREWELL = 2.0
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -97,35 +96,6 @@ async def _serve(relay: Relay, sockets: Sequence[socket], announce: Callable[[],
             loop.add_signal_handler(number, relay.close)
     announce()  # now that a signal ends us in order
     await relay.serve(sockets)
-
-
-def read_upstream(url: str) -> Upstream:
-    """Return a URL as the agent's.
-
-    Raises:
-        UsageError: It is none.
-    """
-    try:
-        return Upstream.parse(url)
-    except ValueError as error:
-        raise UsageError(
-            f"{url!r} is no URL of an agent ({error})", where="--upstream",
-            fix="write it as http://127.0.0.1:9000/acp",
-        ) from error  # fmt: skip
-
-
-def read_header(text: str) -> tuple[bytes, bytes]:
-    """Return a header's name and value.
-
-    Raises:
-        UsageError: It is none.
-    """
-    match = _HEADER.fullmatch(text)
-    if match is None:
-        raise UsageError(
-            f"{text!r} is no header", where="--header", fix="write it as 'Authorization: Bearer …'"
-        )
-    return match[1].encode(), match[2].encode()
 
 
 def _refuse_itself(upstream: Upstream, address: Listen) -> None:
