@@ -6,7 +6,7 @@ messages) need no row: key shapes and secrets already learnt are looked for in e
 
 from collections.abc import Iterator
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from acptap.wire import spans
@@ -147,7 +147,7 @@ def places(text: bytes, method: str | None) -> list[Place]:
             continue
         room = room_of(within) or plan.room(within)
         key = "" if isinstance(step, int) else step
-        verdict = room.verdicts.get(key) or room.verdict(key)
+        verdict = _verdict(room, key)
         if not verdict.is_kept and (verdict.slot is not None or text[start] == _QUOTE):
             name = verdict.name
             if key == "value":
@@ -244,8 +244,6 @@ class _Room:
         self._states = states
         self._name = name
         self._is_free = is_free
-        self._rooms: dict[tuple[str, tuple[str | None, ...]], _Room] = {}
-        self.verdicts: dict[str, _Verdict] = {}
 
     def verdict(self, name: str) -> _Verdict:
         """Return the verdict on the values with a name, or on elements, which have none."""
@@ -255,27 +253,26 @@ class _Room:
             None,
         )
         if row is None or (row.is_deep and is_kept):
-            verdict = _Verdict(None, is_kept, name or self._name)
-        else:
-            verdict = _Verdict(row.slot, False, name or self._name)
-        self.verdicts[name] = verdict
-        return verdict
+            return _Verdict(None, is_kept, name or self._name)
+        return _Verdict(row.slot, False, name or self._name)
 
     def room(self, name: str, methods: tuple[str | None, ...]) -> "_Room":
         """Return the room of a container in this one, in which messages begin."""
-        room = self._rooms.get((name, methods))
-        if room is None:
-            begun = [state for method in methods for state in _begun(method)]
-            states = tuple(dict.fromkeys([*begun, *self._after(name)]))
-            is_free = self._is_free or name in _FREE
-            room = _Room(states, name or self._name, is_free=is_free)
-            self._rooms[name, methods] = room
-        return room
+        begun = [state for method in methods for state in _begun(method)]
+        states = tuple(dict.fromkeys([*begun, *self._after(name)]))
+        return _Room(states, name or self._name, is_free=self._is_free or name in _FREE)
 
     def _after(self, name: str) -> Iterator[_State]:
         for row, position in self._states:
             for following in _ROWS[row].step(position, name):
                 yield row, following
+
+
+_OUTSIDE = _Room((), "", is_free=False)
+
+# Messages are alike, so what was found out for one is kept for the next.
+_verdict = lru_cache(1024)(_Room.verdict)
+_room = lru_cache(1024)(_Room.room)
 
 
 class _Plan:
@@ -286,7 +283,7 @@ class _Plan:
     """
 
     def __init__(self, text: bytes, values: list[Value], method: str | None) -> None:
-        self.rooms: dict[Container | None, _Room] = {}
+        self.rooms: dict[Container | None, _Room] = {None: _OUTSIDE}
         self._text = text
         self._method = method
         self._names: dict[Container | None, Value] = {}
@@ -311,12 +308,10 @@ class _Plan:
         while container not in self.rooms and container is not None:
             line.append(container)
             container = container.above
-        if container is None and None not in self.rooms:
-            self.rooms[None] = _Room((), "", is_free=False)
         room = self.rooms[container]
         for inner in reversed(line):
             name = inner.step if isinstance(inner.step, str) else ""
-            room = self.rooms[inner] = room.room(name, self._methods(inner))
+            room = self.rooms[inner] = _room(room, name, self._methods(inner))
         return room
 
     def _methods(self, container: Container) -> tuple[str | None, ...]:

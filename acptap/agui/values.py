@@ -23,6 +23,10 @@ class Text:
         """Take in what comes next."""
         self._parts.append(delta)
 
+    def clear(self) -> None:
+        """Forget it."""
+        self._parts.clear()
+
     def __str__(self) -> str:
         if len(self._parts) > 1:
             self._parts[:] = ["".join(self._parts)]

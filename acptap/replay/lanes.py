@@ -11,7 +11,7 @@
   before it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
@@ -43,13 +43,18 @@ def build_all(entries: Iterable[Entry], exchanges: Exchanges | None = None) -> l
             conversation is passed over, and so is a WebSocket on which there was none.
     """
     transcripts: dict[int, Transcript] = {}
-    for entry, exchange in (exchanges or Exchanges()).spoken(entries):
+    spoken = _on_stdio(entries) if exchanges is None else exchanges.spoken(entries)
+    for entry, exchange in spoken:
         transcript = transcripts.get(entry.conn)
         if transcript is None:
             transcript = transcripts[entry.conn] = Transcript()
         transcript.add(entry, exchange)
     scripts = [_lay_out(transcripts[number]) for number in sorted(transcripts)]
     return scripts if exchanges is None else [script for script in scripts if _speaks(script)]
+
+
+def _on_stdio(entries: Iterable[Entry]) -> Iterator[tuple[Entry, None]]:
+    return ((entry, None) for entry in entries)
 
 
 def _speaks(script: Script) -> bool:

@@ -21,7 +21,7 @@ from acptap.replay.progress import Progress
 from acptap.replay.questions import Questions
 from acptap.replay.release import Release, Waiting, refusal, undelivered
 from acptap.replay.report import Differing, Miss, Report, describe
-from acptap.replay.script import Lane, Refused, Script, Step, StepKind
+from acptap.replay.script import Lane, Refused, Script, Step, StepKind, is_noise
 from acptap.wire import jsontext
 
 
@@ -318,18 +318,21 @@ class Player:
         releases: list[Release] = []
         for step in steps:
             self._left -= 1
-            if step.kind is not StepKind.NOTIFICATION:
-                self._follow(step)
             last = step.pieces[-1] if step.pieces else step
-            if self._voice.can_spell(step):
-                released = Release(step.home, step.at, last.ends_read, step.number, step)
-                released.voice, released.stream = self._voice, self.script.streams.get(step)
-                releases.append(released)
-                continue
-            self._noted[_unsaid(step, self._framing)] += 1
-            if releases and last.ends_read:
-                releases[-1].ends_read = True
+            release = Release(step.home, step.at, last.ends_read, step.number, step, self._voice)
+            if step.kind is not StepKind.NOTIFICATION:  # nearly all of them are
+                self._follow(step)
+                if is_noise(step) and not self._voice.can_spell(step):
+                    self._leave_out(step, releases, ends_read=last.ends_read)
+                    continue
+                release.stream = self.script.streams.get(step)
+            releases.append(release)
         return releases
+
+    def _leave_out(self, step: Step, before: list[Release], *, ends_read: bool) -> None:
+        self._noted[_unsaid(step, self._framing)] += 1
+        if before and ends_read:
+            before[-1].ends_read = True
 
     def _follow(self, step: Step) -> None:
         """Take in which requests a step of the agent opens and closes."""

@@ -33,9 +33,7 @@ class Voice:
         self._framing = framing
 
     def can_spell(self, step: Step) -> bool:
-        """Return whether a step can be said: what is no message only where it was recorded."""
-        if not is_noise(step):
-            return True
+        """Return whether what is no message can be said: only where it was recorded."""
         if TRANSPORTS[step.framing] != TRANSPORTS[self._framing]:
             return False
         return self._framing is not Framing.BLOCK or is_whole(self._unit(step))
@@ -46,10 +44,13 @@ class Voice:
         A message that was recorded on another transport is framed as this one does.
         """
         unit = self._unit(step)
-        if is_noise(step):
+        ids: dict[Path, bytes] = {}
+        if step.kind is StepKind.NOTIFICATION and step.refers is None:
+            pass  # nearly all of them
+        elif is_noise(step):
             return unit
-        is_bare = step.kind is StepKind.NOTIFICATION and step.refers is None and not step.parts
-        ids = {} if is_bare else self._live_ids(step)
+        else:
+            ids = self._live_ids(step)
         if step.framing is self._framing is Framing.LINE:  # the line end is no part of any value
             return self.renaming.rename(unit, ids)
         recorded = text_of(unit, step.framing)

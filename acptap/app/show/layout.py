@@ -232,7 +232,7 @@ def _protocol(header: Header, timeline: Timeline) -> str:
         name = "acp" if header.protocol == "auto" else _shown(header.protocol)
         said = f"{name} {version} over {ways or _shown(header.transport)}"
     else:
-        said = f"nothing known over {_shown(header.transport)}"
+        said = f"(no ACP seen) over {_shown(header.transport)}"
     return said if timeline.conns == 1 else f"{said}, {timeline.conns} connections"
 
 
