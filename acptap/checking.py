@@ -7,9 +7,9 @@ whose annotations are right stay as they are, to the byte; in the others only th
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from acptap.acp.rules import RULES
 from acptap.cassette import ANNOTATIONS, MEMBERS, NOTHING, Annotations, Entry, Header
 from acptap.notes import Severity
+from acptap.rules import RULES
 from acptap.wire import jsontext, spans
 from acptap.witness.traffic import Traffic
 

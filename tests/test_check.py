@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acptap import checking
-from acptap.acp.rules import RULES
 from acptap.app.check import progress
 from acptap.app.check.checking import CheckOptions, check_command
 from acptap.app.check.verdicts import FORMATS, Tally, counted
@@ -18,6 +17,7 @@ from acptap.cassette import ANNOTATIONS, Header, decode_entry
 from acptap.cli.main import main
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
+from acptap.rules import RULES
 from acptap.storage import Recording
 from acptap.tap import Tap
 from acptap.wire.jsontext import parse

@@ -1,6 +1,6 @@
 """`acptap rules`."""
 
-from acptap.acp.rules import RULES
+from acptap.rules import RULES
 from acptap.wire.jsontext import parse
 from tests.test_check import run
 
@@ -22,6 +22,13 @@ def test_json(capsys):
     assert isinstance(rows, list)
     assert [row["rule"] for row in rows] == list(RULES)
     assert rows[0] == {
-        "rule": "stdio/not-json", "severity": "warning", "versions": [],
+        "rule": "stdio/not-json", "severity": "warning", "versions": [], "clients": [],
         "text": "A line on the protocol stream is no JSON.", "source": "ACP transports, stdio",
     }  # fmt: skip
+
+
+def test_the_table_says_which_clients_fail(capsys):
+    assert run("rules") == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.startswith("agui/run-in-run ")]
+    assert line.endswith("[AG-UI lifecycle; V2] fails: typescript, rust")

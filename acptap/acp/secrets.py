@@ -271,8 +271,8 @@ class _Room:
 _OUTSIDE = _Room((), "", is_free=False)
 
 # Messages are alike, so what was found out for one is kept for the next.
-_verdict = lru_cache(1024)(_Room.verdict)
-_room = lru_cache(1024)(_Room.room)
+_verdict = lru_cache(256)(_Room.verdict)
+_room = lru_cache(256)(_Room.room)
 
 
 class _Plan:

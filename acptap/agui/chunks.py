@@ -184,9 +184,7 @@ class Chunks:
 
     def _go_on(self, stream: Stream, event: Event) -> Expanded:
         kind = stream.kind
-        if any(
-            event.get(name) not in (None, _opened_with(stream, name)) for name in kind.fixed
-        ):
+        if any(event.get(name) not in (None, _opened_with(stream, name)) for name in kind.fixed):
             return Expanded([], [note("agui/chunk-changes", id=stream.id)])
         notes = []
         if stream.is_closed:

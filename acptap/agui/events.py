@@ -102,21 +102,21 @@ _GRANDFATHERED = frozenset({"rawEvent", "result", "outcome", "parentMessageId"})
 """Members in which null has always stood for nothing."""
 
 _ROLES = _one_of("developer", "system", "assistant", "user")
-_ID = {"messageId": _string}
-_CALL = {"toolCallId": _string}
-_DELTA = {"delta": _string}
-_STEP = {"stepName": _string}
-_RUN = {"threadId": _string, "runId": _string}
-_AGENT = {OWNER: _string}
-_ACTIVITY = {"messageId": _string, "activityType": _string}
+_ID: dict[str, Check] = {"messageId": _string}
+_CALL: dict[str, Check] = {"toolCallId": _string}
+_DELTA: dict[str, Check] = {"delta": _string}
+_STEP: dict[str, Check] = {"stepName": _string}
+_RUN: dict[str, Check] = {"threadId": _string, "runId": _string}
+_AGENT: dict[str, Check] = {OWNER: _string}
+_ACTIVITY: dict[str, Check] = {"messageId": _string, "activityType": _string}
 _USAGE: dict[str, Check] = {"usage": _objects}
-_PARENTS = {
+_PARENTS: dict[str, Check] = {
     "description": _string, "parentSubagentRunId": _string, "parentToolCallId": _string,
     "parentMessageId": _string,
 }  # fmt: skip
-_CALL_NAME = {"toolCallName": _string}
-_PARENT = {"parentMessageId": _string}
-_ROLE = {"role": _ROLES, "name": _string}
+_CALL_NAME: dict[str, Check] = {"toolCallName": _string}
+_PARENT: dict[str, Check] = {"parentMessageId": _string}
+_ROLE: dict[str, Check] = {"role": _ROLES, "name": _string}
 
 _L, _T, _TC, _C = Category.LIFECYCLE, Category.TEXT, Category.TOOL, Category.CHUNK
 _S, _A, _R, _SA = Category.STATE, Category.ACTIVITY, Category.REASONING, Category.SUBAGENT
@@ -153,7 +153,11 @@ EVENTS: dict[str, EventType] = {
     "REASONING_END": EventType(_R, _ID, {}),
     "REASONING_ENCRYPTED_VALUE": EventType(
         _R,
-        {"subtype": _one_of("tool-call", "message"), "entityId": _string, "encryptedValue": _string},
+        {
+            "subtype": _one_of("tool-call", "message"),
+            "entityId": _string,
+            "encryptedValue": _string,
+        },
         {"encryptedValueType": _string},
     ),
     "SUBAGENT_STARTED": EventType(_SA, _AGENT | {"name": _string}, _PARENTS),

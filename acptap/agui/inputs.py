@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from acptap.agui.events import Event, items, optional
+from acptap.agui.events import Event, items, optional, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _answers(value: object) -> list[Answer] | None:
     if not isinstance(value, list):
         return None
     return [
-        Answer(entry["interruptId"], str(entry.get("status")), entry.get("payload"))
+        Answer(word(entry, "interruptId"), str(entry.get("status")), entry.get("payload"))
         for entry in items(value)
         if isinstance(entry.get("interruptId"), str)
     ]

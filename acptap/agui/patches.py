@@ -1,7 +1,7 @@
 """Patches of state and activities (RFC 6902): all of one is done, or nothing."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jsonpatch
 
@@ -38,8 +38,9 @@ def patch(document: object, operations: list[object]) -> Patched:
     does the rest.
     """
     notes = _judged(operations)
+    rows: Any = operations  # objects or not, the library says
     try:
-        changed = jsonpatch.JsonPatch(operations).apply(document, in_place=True, atomic=True)
+        changed = jsonpatch.JsonPatch(rows).apply(document, in_place=True, atomic=True)
     except _FAILURES:
         return Patched(document, [*notes, note("agui/patch-failed")], failed=True)
     return Patched(changed, notes)

@@ -1,7 +1,9 @@
 """Reasoning in the words of former versions, in those of today (agui.md 2, 4.7)."""
 
 from acptap.agui.events import Event
+from acptap.agui.rules import note
 from acptap.agui.view.document import Document
+from acptap.agui.view.scene import Scene
 
 _TYPES = {
     "THINKING_START": "REASONING_START",
@@ -24,9 +26,11 @@ class Thinking:
         self._document = document
         self._began = ""  # the type that the open block began with
 
-    def translate(self, event: Event) -> Event:
+    def translate(self, scene: Scene, event: Event) -> Event:
         """Return an event of a former version as one of today."""
         type_ = str(event["type"])
+        if type_ in _BEGIN:
+            scene.meet(note("agui/retired-event", type=type_))
         if type_ in _BEGIN and not self._began:
             self._began = type_
             self._document.blocks += 1

@@ -1,36 +1,44 @@
-"""AG-UI threads and their runs: what goes by becomes states, notes and updates.
+"""All AG-UI threads of one recording. Nothing here raises, whatever was said."""
 
-A run is one POST with a `RunAgentInput` and its answer. Its updates follow agui.md 5.2 and 5.3 with
-the choices of 5.5: `done` is told exactly once and last, on every path out, and a `failed` one
-right behind its error. Of a run that is refused with an HTTP error both are told at the answer's
-head, for its body is no part of the run. A redirect tells nothing: the client asks again.
-"""
-
-from enum import Enum
-from typing import Final, Literal, NamedTuple
-
-from acptap.agui.events import (
-    ENDS,
-    RETIRED,
-    Event,
-    faults_of,
-    fields,
-    is_instant,
-    items,
-    type_of,
-    word,
-)
 from acptap.agui.inputs import RunInput
-from acptap.agui.outcome import finished
-from acptap.agui.record import Record
-from acptap.agui.rules import RULES, note
-from acptap.agui.values import Done, Failure, Text, ThreadView
+from acptap.agui.run import Run
+from acptap.agui.values import ThreadView
 from acptap.agui.view.document import Document
-from acptap.agui.view.effects import EFFECTS
-from acptap.agui.view.scene import Scene
-from acptap.notes import Note
-from acptap.session import Basis, SessionState, Transition
-from acptap.updates import End, Update, UpdateKind
 
-MEDIA_TYPE: Final = "application/vnd.ag-ui.event+proto"
-EVENT_STREAM: Final = "text/event-stream"
+_REMEMBERED = 1000
+"""Threads that are remembered where nothing is kept."""
+
+
+class Threads:
+    """The threads of one recording.
+
+    Args:
+        keep: Whether to keep what is said. Without, memory stays small however much is said, and
+            of very many threads the oldest are forgotten.
+    """
+
+    def __init__(self, *, keep: bool = False) -> None:
+        self._keep = keep
+        self._documents: dict[str, Document] = {}
+
+    def begin(self, run_input: RunInput, *, line: int = 0) -> Run:
+        """Take in a request, and return its run.
+
+        Args:
+            run_input: The request.
+            line: The number of its line in the cassette.
+        """
+        id_ = run_input.thread
+        document = self._documents.pop(id_, None) or Document(id_, line, keep=self._keep)
+        self._documents[id_] = document
+        if not self._keep and len(self._documents) > _REMEMBERED:
+            del self._documents[next(iter(self._documents))]
+        document.forget()
+        return Run(document, run_input, line, document.seed(run_input, line))
+
+    def fold(self) -> list[ThreadView]:
+        """Return what a client shows of each thread, in order of appearance.
+
+        The values are live: taking in more changes them.
+        """
+        return [document.fold() for document in self._documents.values()]

@@ -80,6 +80,11 @@ class Entry:
         return self.more or any(rule.endswith("/oversize") for rule in self.rules)
 
     @property
+    def is_frame(self) -> bool:
+        """Whether the unit is a protobuf frame of AG-UI, or a piece of one."""
+        return self.front.get("frame") == "proto"
+
+    @property
     def rules(self) -> list[str]:
         """The ids of the rules noted."""
         notes = self.front.get("notes")

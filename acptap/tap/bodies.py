@@ -11,19 +11,48 @@ class Damaged(ValueError):
     """A body can't be decompressed; `args[0]` is what could not be."""
 
 
-class Whole:
-    """Keeps a body until it is complete, or too long for that."""
+_SHORT = 64 * 1024
+_ROOM = 16 * 1024 * 1024
+
+
+class Room:
+    """What all bodies of a recording take up that are kept until they are complete.
+
+    Where clients stall by the hundred, that would be a lot.
+
+    Attributes:
+        taken: Bytes that are kept.
+    """
 
     def __init__(self) -> None:
+        self.taken = 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether none but short bodies may be kept any longer."""
+        return self.taken > _ROOM
+
+
+class Whole:
+    """Keeps a body until it is complete, or too long for that.
+
+    Args:
+        room: What it shares with other bodies.
+    """
+
+    def __init__(self, room: Room) -> None:
         self._parts: list[bytes] = []
         self._size = 0
         self._in_pieces = False
+        self._room = room
 
     def feed(self, data: bytes) -> list[Unit]:
         """Take in the next part; return pieces of what is too long to be kept."""
         self._parts.append(data)
         self._size += len(data)
-        if self._size <= PIECE_LIMIT and not self._in_pieces:
+        self._room.taken += len(data)
+        limit = _SHORT if self._room.is_short else PIECE_LIMIT
+        if self._size <= limit and not self._in_pieces:
             return []
         self._in_pieces = True
         return [Piece(self._take(), more=True)]
@@ -37,6 +66,7 @@ class Whole:
     def _take(self) -> bytes:
         taken = b"".join(self._parts)
         self._parts.clear()
+        self._room.taken -= self._size
         self._size = 0
         return taken
 
@@ -46,11 +76,12 @@ class Body:
 
     Args:
         codings: How it is compressed; names in the order it was done.
+        room: What it shares with other bodies.
         is_event_stream: Whether it is cut into blocks.
     """
 
-    def __init__(self, codings: list[str], *, is_event_stream: bool = False) -> None:
-        self._splitter: BlockSplitter | Whole = BlockSplitter() if is_event_stream else Whole()
+    def __init__(self, codings: list[str], room: Room, *, is_event_stream: bool = False) -> None:
+        self._splitter = BlockSplitter() if is_event_stream else Whole(room)
         self._inflater = Inflater.of([coding.encode() for coding in codings]) if codings else None
 
     def feed(self, data: bytes) -> list[Unit]:

@@ -3,18 +3,19 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from acptap.cassette import Annotations, encode_front, encode_payload
+from acptap.cassette import Annotations, encode_binary, encode_front, encode_payload
 from acptap.http import HttpRequest, HttpResponse, decode_headers
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
 from acptap.redact.heads import clear_headers, clear_request, clear_response
-from acptap.tap.bodies import Body, Damaged, text_of
+from acptap.tap.bodies import Body, Damaged, Room, text_of
 from acptap.tap.scribe import Frame, Scribe
 from acptap.wire import sse
 from acptap.wire.inflating import Inflater
 from acptap.wire.lines import Piece, Unit
 from acptap.witness.exchanges import Exchange, Exchanges
 from acptap.witness.remarks import Kind, on_end, remarks
+from acptap.witness.runs import RunChannel
 
 _BODY = Frame()
 _BLOCK = Frame(*sse.PLAIN)
@@ -31,6 +32,7 @@ class ExchangeTap:
         request: The request's head.
         exchanges: All of the recording.
         redactor: Takes secrets out; None keeps them.
+        room: What its bodies share with others.
 
     Attributes:
         is_answered: Whether the head of the final answer is there.
@@ -38,7 +40,12 @@ class ExchangeTap:
     """
 
     def __init__(
-        self, number: int, request: HttpRequest, exchanges: Exchanges, redactor: Redactor | None
+        self,
+        number: int,
+        request: HttpRequest,
+        exchanges: Exchanges,
+        redactor: Redactor | None,
+        room: Room,
     ) -> None:
         self.is_answered = False
         self.is_over = False
@@ -47,9 +54,11 @@ class ExchangeTap:
         self._exchanges = exchanges
         self._redactor = redactor
         self._exchange: Exchange | None = None
-        self._bodies = {Side.CLIENT: Body(request.codings)}
+        self._room = room
+        self._bodies = {Side.CLIENT: Body(request.codings, room)}
         self._scribes: dict[Side, Scribe] = {}
         self._stream = b""
+        self._frame = b""
 
     @property
     def known(self) -> Exchange:
@@ -124,7 +133,7 @@ class ExchangeTap:
         self.is_answered = True
         stream = self.known.stream
         self._stream = b',"stream":"%b"' % stream.encode() if stream else b""
-        self._bodies[Side.AGENT] = Body(response.codings, is_event_stream=bool(stream))
+        self._bodies[Side.AGENT] = Body(response.codings, self._room, is_event_stream=bool(stream))
 
     def broke_off(self, side: Side, at: bytes, reason: str) -> Iterator[bytes]:
         """Take in that a side ended the exchange in its middle."""
@@ -198,9 +207,22 @@ class ExchangeTap:
             meaning = self.known.channel.piece(side, unit)
             return scribe.unread(head, unit.raw, meaning, more=unit.more)
         raw = text_of(unit)
-        text, frame = _framed(raw) if is_stream else (raw, _BODY)
+        text, frame = _framed(raw, self.known) if is_stream else (raw, _BODY)
         quiet = self._redactor is None or not self._redactor.suspects(text)
         return scribe.unit(side, head, text, frame, clean=False, quiet=quiet)
+
+    def _frames(self, at: bytes, units: Iterable[Unit]) -> Iterator[bytes]:
+        """Yield the entries of protobuf frames."""
+        head, channel = self.head(Side.AGENT, at) + self._stream + self._frame, self.known.channel
+        assert isinstance(channel, RunChannel)
+        for unit in units:
+            raw, more = text_of(unit), False
+            if isinstance(unit, Piece):
+                meaning, more = channel.frame_piece(unit), unit.more
+            else:
+                meaning = channel.frame(raw)
+            front = encode_front(more=more, annotations=meaning)
+            yield head + front + encode_binary(raw) + b"}\n"
 
 
 def _remarks(kind: Kind, exchange: Exchange, side: Side, _text: bytes, raw: bytes) -> Annotations:
@@ -213,12 +235,12 @@ def _plain_texts(units: list[Unit]) -> list[bytes] | None:
     return sse.plain_texts(blocks) if len(blocks) == len(units) else None
 
 
-def _framed(block: bytes) -> tuple[bytes, Frame]:
+def _framed(block: bytes, exchange: Exchange) -> tuple[bytes, Frame]:
     """Return what a block of an event stream says, and what stands around it."""
     text = sse.plain_json(block)
     if text is not None:
         return text, _BLOCK
-    text, notes = sse.payload_of(block), tuple(on_end(block))
+    text, notes = sse.payload_of(block), tuple(on_end(block, exchange))
     if text is None:  # nobody takes such a block for a message, whatever it looks like
         return b"", Frame(is_plain=False, notes=notes, raw=block)
     rebuild = partial(sse.with_data, block)

@@ -11,6 +11,7 @@ from acptap.cassette import Header
 from acptap.http import HttpRequest, HttpResponse, decode, decode_headers
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
+from acptap.tap.bodies import Room
 from acptap.tap.clock import Clock
 from acptap.tap.exchange import ExchangeTap
 from acptap.tap.socket import SocketTap
@@ -29,14 +30,20 @@ class NetworkTap:
         upstream: The agent's URL.
         redactor: Takes secrets out of what goes on the tape; None keeps them.
         clock: The recording's.
+        protocol: What to take the traffic for: `acp`, `ag-ui` or `auto`.
     """
 
     def __init__(
-        self, upstream: str, redactor: Redactor | None = None, clock: Clock | None = None
+        self,
+        upstream: str,
+        redactor: Redactor | None = None,
+        clock: Clock | None = None,
+        protocol: str = "auto",
     ) -> None:
         self._redactor = redactor
         self._clock = clock or Clock()
-        self._exchanges = Exchanges(upstream)
+        self._exchanges = Exchanges(upstream, protocol=protocol)
+        self._room = Room()
         self._count = 0
 
     def begin(self, header: Header) -> bytes:
@@ -49,7 +56,7 @@ class NetworkTap:
 
     def _new(self, request: HttpRequest) -> ExchangeTap:
         self._count += 1
-        return ExchangeTap(self._count, request, self._exchanges, self._redactor)
+        return ExchangeTap(self._count, request, self._exchanges, self._redactor, self._room)
 
 
 class LineTap:

@@ -1,5 +1,7 @@
 """One way messages take: a WebSocket, an event stream, the bodies of an exchange."""
 
+from typing import Protocol
+
 from acptap.acp.observation import Observation
 from acptap.acp.rules import note
 from acptap.cassette import NOTHING, Annotations
@@ -73,7 +75,17 @@ class Bystander:
         return Annotations(notes=[note("http/oversize")])
 
 
-def meaning(channel: Channel | Bystander, side: Side, text: bytes) -> Annotations | None:
+class Understanding(Protocol):
+    """Knows what units mean: a `Channel`, or what stands in its place."""
+
+    def message(self, side: Side, value: object, text: bytes) -> Seen:
+        """Take in a JSON value that is no array."""
+
+    def batch(self, side: Side, value: list[object], text: bytes) -> Batch:
+        """Take in an array."""
+
+
+def meaning(channel: Understanding, side: Side, text: bytes) -> Annotations | None:
     """Return what a unit means, or None if it is no JSON."""
     try:
         value = jsontext.parse(text)

@@ -2,6 +2,7 @@
 
 ACP over HTTP has no connection of its own: `initialize` is answered with an `Acp-Connection-Id`,
 and whatever carries that header belongs to it (acp.md 5.2). A WebSocket is a connection by itself.
+AG-UI has no connections: an exchange is a run, or it is none (`acptap.witness.runs`).
 What is neither passes for what it is: HTTP that nobody here reads.
 """
 
@@ -11,6 +12,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from acptap.acp.rules import note
+from acptap.agui.proto import MEDIA_TYPE
+from acptap.agui.run import Run
+from acptap.agui.threads import Threads
 from acptap.cassette import NOTHING, Annotations
 from acptap.http import SWITCHING, HttpRequest, HttpResponse
 from acptap.jsonrpc import Message, Request, Side, read_all
@@ -19,6 +23,7 @@ from acptap.wire import jsontext
 from acptap.wire.inflating import Inflater
 from acptap.witness.channels import Bystander, Channel
 from acptap.witness.messages import Witness
+from acptap.witness.runs import RunChannel
 
 CONNECTION_ID: Final = "acp-connection-id"
 SESSION_ID: Final = "acp-session-id"
@@ -71,7 +76,7 @@ class Exchange:
     request: HttpRequest
     response: HttpResponse | None = None
     connection: Connection | None = None
-    channel: Channel | Bystander = field(default_factory=Bystander)
+    channel: Channel | RunChannel | Bystander = field(default_factory=Bystander)
     posted: list[Message] = field(default_factory=list)
     is_done: bool = False
 
@@ -91,8 +96,25 @@ class Exchange:
         return self.asks_socket and self.response is not None and self.response.status == SWITCHING
 
     @property
+    def run(self) -> Run | None:
+        """The AG-UI run that it is, if it is one."""
+        return self.channel.run if isinstance(self.channel, RunChannel) else None
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether its answer comes in protobuf frames."""
+        return (
+            isinstance(self.channel, RunChannel)
+            and self.channel.is_stream
+            and self.response is not None
+            and self.response.media_type == MEDIA_TYPE
+        )
+
+    @property
     def stream(self) -> str:
         """Which event stream its answer is: `connection`, `session`, `events`; empty if none."""
+        if isinstance(self.channel, RunChannel) and self.channel.is_stream:
+            return "events"
         if self.response is None or not self.response.is_event_stream:
             return ""
         if self.connection is None or self.request.method != "GET":
@@ -109,14 +131,19 @@ class Exchanges:
     Args:
         upstream: The agent's URL.
         keep: Whether views keep their values, and connections that are over.
+        protocol: What to take the traffic for: `acp`, `ag-ui`, or by what it looks like, `auto`.
 
     Attributes:
         connections: The ACP connections, if they are kept.
+        threads: The AG-UI threads.
     """
 
-    def __init__(self, upstream: str = "", *, keep: bool = False) -> None:
+    def __init__(self, upstream: str = "", *, keep: bool = False, protocol: str = "auto") -> None:
+        self.threads = Threads(keep=keep)
         self._authority = _authority(upstream)
         self._keep = keep
+        self._heeds_acp = protocol != "ag-ui"
+        self._heeds_runs = protocol != "acp"
         self._ids: dict[str, Connection] = {}
         self._open: dict[int, Exchange] = {}
         self._count = 0
@@ -133,6 +160,11 @@ class Exchanges:
         exchange = Exchange(number, request)
         self._tidy()
         self._open[number] = exchange
+        if self._heeds_runs:
+            is_post = request.method == "POST"
+            exchange.channel = RunChannel(self.threads, is_post=is_post, keep=self._keep)
+        if not self._heeds_acp:
+            return exchange
         id_ = request.value(CONNECTION_ID)
         if id_ is not None:
             known = self._ids.get(id_)
@@ -150,6 +182,8 @@ class Exchanges:
         except ValueError:
             return
         exchange.posted = read_all(value, text)
+        if not self._heeds_acp:
+            return
         if exchange.connection is None and any(map(_is_initialize, exchange.posted)):
             self._join(exchange, self._connect())
 
@@ -160,6 +194,8 @@ class Exchanges:
         exchange.response = response
         notes = list(self._judge(exchange, response))
         known = exchange.connection
+        if isinstance(exchange.channel, RunChannel):
+            return _joined(notes, exchange.channel.response(response))
         if known is None:
             return Annotations(notes=notes)
         id_ = response.value(CONNECTION_ID)
@@ -172,7 +208,9 @@ class Exchanges:
             return _joined(notes, self._over(known))
         return Annotations(notes=notes)
 
-    def ended(self, exchange: Exchange, side: Side, event: str) -> Annotations:
+    def ended(
+        self, exchange: Exchange, side: Side, event: str, reason: object = None
+    ) -> Annotations:
         """Take in that a side ended the exchange: `end`, as it should be, or `abort`.
 
         Of a WebSocket, that the side ended its half of the connection.
@@ -181,6 +219,8 @@ class Exchanges:
         known, notes = exchange.connection, []
         if event == "abort" and side is Side.AGENT and not exchange.is_socket:
             notes.append(note("http/cut"))
+        if isinstance(exchange.channel, RunChannel):
+            return _joined(notes, exchange.channel.end(side, event, reason))
         if known is None or known.is_over:
             return Annotations(notes=notes)
         if exchange.is_socket:
@@ -205,10 +245,12 @@ class Exchanges:
         """
         match event:
             case "end" | "abort":
-                return self.ended(exchange, side, event)
+                return self.ended(exchange, side, event, facts.get("reason"))
             case "close" if facts.get("code") in _FAULTS:
                 return _noted("websocket/abnormal-close", code=facts["code"])
             case "damaged":
+                if side is Side.AGENT and isinstance(exchange.channel, RunChannel):
+                    exchange.channel.damaged()
                 return _noted("http/coding")
             case "opaque":
                 return _noted("http/opaque", why=facts.get("why"))

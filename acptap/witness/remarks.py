@@ -10,6 +10,7 @@ from acptap.notes import Note
 from acptap.wire import sse
 from acptap.wire.jsontext import MARK
 from acptap.witness.exchanges import Exchange
+from acptap.witness.runs import RunChannel
 
 _FAILED = 400
 _FIELDS = frozenset({b"data", b"event", b"id", b"retry", b""})
@@ -22,6 +23,7 @@ class Kind(StrEnum):
 
     BODY = "a body"
     BLOCK = "a block of an event stream"
+    FRAME = "a protobuf frame"
     TEXT = "a text message of a WebSocket"
     BINARY = "a binary message of a WebSocket"
 
@@ -42,20 +44,21 @@ def remarks(kind: Kind, raw: bytes, exchange: Exchange, side: Side) -> Annotatio
         case Kind.TEXT:
             notes = _on_text(raw, is_acp=is_acp)
         case Kind.BLOCK:
-            notes = _on_block(raw, is_acp=is_acp)
-        case Kind.BODY:
+            return _on_block(raw, exchange)
+        case Kind.BODY | Kind.FRAME:
             notes = [note("http/not-json")] if is_acp and not _failed(exchange, side) else []
         case _:
             assert_never(kind)
     return Annotations(notes=notes) if notes else NOTHING
 
 
-def on_end(raw: bytes) -> list[Note]:
+def on_end(raw: bytes, exchange: Exchange) -> list[Note]:
     """Return what is to be said of how a block ends."""
-    return [] if raw.endswith(_EMPTY_LINES) or raw in (b"\n", b"\r\n", b"\r") else _HALF
-
-
-_HALF = [note("http/half-event")]
+    is_whole = raw.endswith(_EMPTY_LINES) or raw in (b"\n", b"\r\n", b"\r")
+    notes = [] if is_whole else [note("http/half-event")]
+    if isinstance(exchange.channel, RunChannel):
+        notes += exchange.channel.line_ends(raw)
+    return notes
 
 
 def _failed(exchange: Exchange, side: Side) -> bool:
@@ -72,12 +75,15 @@ def _on_text(raw: bytes, *, is_acp: bool) -> list[Note]:
     return [note("websocket/not-json")] if is_acp else []
 
 
-def _on_block(raw: bytes, *, is_acp: bool) -> list[Note]:
+def _on_block(raw: bytes, exchange: Exchange) -> Annotations:
     lines = raw.removeprefix(MARK).replace(b"\r", b"\n").split(b"\n")
     notes = []
     if any(line.partition(b":")[0] not in _FIELDS for line in lines):
         notes.append(note("http/unframed"))
     fields = sse.fields_of(raw)
-    if is_acp and fields.data and fields.event in ("", "message"):
+    if isinstance(exchange.channel, RunChannel):
+        said = NOTHING if fields.data is None else exchange.channel.garbage(fields.data)
+        return said._replace(notes=[*notes, *said.notes]) if notes else said
+    if exchange.connection is not None and fields.data and fields.event in ("", "message"):
         notes.append(note("http/not-json"))
-    return notes
+    return Annotations(notes=notes) if notes else NOTHING

@@ -18,7 +18,7 @@ from tests.bench import through
 from tests.bench.row import Row, text_of
 from tests.bench.through import Proxy
 
-_COUNT = 20_000
+_COUNT = 100_000
 _RUNS = 5
 _WARM = 1
 _TOLD = b',"session":"sess-0123456789","updates":[{"kind":"message","index":1,"change":"content"}],'

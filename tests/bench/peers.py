@@ -15,8 +15,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import WSMsgType, web
 
@@ -36,6 +37,11 @@ _BLOCK = b"one line of sixty-four bytes that says nothing worth its while.\n" * 
 SMALL = b'{"jsonrpc":"2.0","id":1,"result":null}'
 
 _connections = itertools.count(1)
+
+
+def _say(port: int) -> None:
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
 
 
 def _answers(body: bytes) -> bytes | None:
@@ -105,16 +111,13 @@ _PAGES: dict[str, Callable[[socket.socket, dict[str, str]], None]] = {
 
 def _serve(sock: socket.socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    try:
-        with sock, sock.makefile("rb") as file:
-            while first := file.readline():
-                length = 0
-                while (line := file.readline()) != b"\r\n":
-                    if line.lower().startswith(b"content-length:"):
-                        length = int(line.partition(b":")[2])
-                _answer(sock, first.split()[1].decode(), file.read(length))
-    except OSError:  # whoever asked has gone
-        pass
+    with suppress(OSError), sock, sock.makefile("rb") as file:  # whoever asked may have gone
+        while first := file.readline():
+            length = 0
+            while (line := file.readline()) != b"\r\n":
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.partition(b":")[2])
+            _answer(sock, first.split()[1].decode(), file.read(length))
 
 
 def _answer(sock: socket.socket, target: str, body: bytes) -> None:
@@ -126,17 +129,13 @@ def _answer(sock: socket.socket, target: str, body: bytes) -> None:
         sock.sendall(head % (status, known, len(answer or b"")) + (answer or b""))
         return
     url = urlsplit(target)
-    _PAGES[url.path](sock, dict(itertools.chain.from_iterable(_pairs(url.query))))
-
-
-def _pairs(query: str) -> list[list[tuple[str, str]]]:
-    return [[(name, value) for value in values] for name, values in parse_qs(query).items()]
+    _PAGES[url.path](sock, dict(parse_qsl(url.query)))
 
 
 def prepared() -> None:
     """Serve until killed."""
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    print(server.getsockname()[1], flush=True)
+    _say(server.getsockname()[1])
     while True:
         threading.Thread(target=_serve, args=(server.accept()[0],), daemon=True).start()
 
@@ -198,7 +197,7 @@ async def _serve_aiohttp() -> None:
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(runner.addresses[0][1], flush=True)
+    _say(runner.addresses[0][1])
     await asyncio.Event().wait()
 
 
@@ -229,8 +228,8 @@ class _Blind:
 
 async def _relay(url: str) -> None:
     sockets = listening.open_sockets(listening.parse_listen("0"))
-    print(listening.address_of(sockets).port, flush=True)
-    await Relay(Upstream.parse(url), _Blind, sys.stderr.write).serve(sockets)
+    _say(listening.address_of(sockets).port)
+    await Relay(Upstream.parse(url), _Blind, sys.exit).serve(sockets)
 
 
 def main() -> None:

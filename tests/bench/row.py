@@ -52,7 +52,7 @@ def update(number: int, size: int) -> bytes:
 
 
 SESSION = "sess-0123456789"
-_OTHER = b'{"type":"DELTA","messageId":"m-1","delta":"%s"}'
+_OTHER = b'{"part":"DELTA","messageId":"m-1","delta":"%s"}'
 _SIZES = {"acp": 190, "plain": 95}  # of events; there is no shorter update
 _AROUND = len(b"data: \n\n")
 

@@ -17,6 +17,7 @@ from tests.peers.peers import PEERS, ensure_node_peers, node_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from tests.peers.scripts import Script
@@ -127,11 +128,16 @@ def lanes(lines: Lines) -> Lanes:
     return sorted_
 
 
+def server(sdk: str) -> AbstractContextManager[str]:
+    """Run the server of an SDK and yield its authority."""
+    return serving(server_command(sdk))
+
+
 @contextmanager
-def server(sdk: str) -> Iterator[str]:
+def serving(command: list[str]) -> Iterator[str]:
     """Run a server and yield its authority. It ends with its standard input, also if we die."""
     with subprocess.Popen(
-        server_command(sdk), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -248,6 +248,6 @@ async def test_a_client_that_takes_nothing_stops_the_agent(serve, tmp_path, monk
     done, _ = await asyncio.wait([task], timeout=0.2)
     assert not done
     monkeypatch.undo()
-    for connection in served.server._live.values():
+    for connection in served.server._answers.live.values():
         connection._outlet.on_drain()
     assert (await task).decode() == AGREED

@@ -218,6 +218,16 @@ async def test_once_is_over_when_the_client_has_fetched_the_end(serve, tmp_path)
     assert served.report().clean
 
 
+async def test_once_is_over_when_the_client_fetches_nothing(serve, tmp_path, monkeypatch):
+    monkeypatch.setattr("acptap.app.play.served.FAREWELL", 0.01)
+    tape = HttpTape().connect(INITIALIZE, AGREED).end()
+    served = await serve(tape.write(tmp_path / "c.jsonl"), once=True)
+    await served.client().initialize(INITIALIZE)
+    async with asyncio.timeout(10):
+        await served.server.over.wait()
+    assert served.report().clean
+
+
 async def test_once_without_connections(serve, tmp_path):
     served = await serve(events(*BLOCKS).write(tmp_path / "c.jsonl"), once=True)
     async with await run(served) as response:
@@ -226,22 +236,11 @@ async def test_once_without_connections(serve, tmp_path):
         await served.server.over.wait()
 
 
-async def test_the_end_of_once_waits_for_who_listens(serve, tmp_path, monkeypatch):
-    monkeypatch.setattr("acptap.app.play.serving.FAREWELL", 0.1)
-    served = await serve(events(*BLOCKS, end="").write(tmp_path / "c.jsonl"), once=True)
-    async with await run(served) as response:
-        await served.server.close()
-        await response.read()
-
-
-async def test_the_end_of_once_comes_when_nobody_listens(serve, tmp_path):
-    served = await serve(events(*BLOCKS, end="").write(tmp_path / "c.jsonl"), once=True)
-    async with await run(served) as response:
-        await response.content.readany()
-        served.server.over.set()
-        closing = asyncio.ensure_future(served.server.close())
-        await asyncio.sleep(0)
-    await closing
+async def test_a_client_that_goes_on_and_on_is_left(serve, tmp_path, monkeypatch):
+    monkeypatch.setattr("acptap.app.play.serving._MOST_STEPS", 1)
+    served = await serve(over_http(tmp_path / "c.jsonl"))
+    async with asyncio.timeout(10):
+        await served.server.hear_all()
 
 
 async def test_a_run_that_is_gone(serve, tmp_path):

@@ -7,6 +7,8 @@ from acptap.agui.view.messages import ACTIVITY
 from acptap.agui.view.scene import Scene
 from acptap.updates import Change, UpdateKind
 
+_NOT_SAID_OF_IT = frozenset({"type", OWNER, "name", "timestamp", "rawEvent"})
+
 # State, and the conversation as a whole
 
 
@@ -56,10 +58,9 @@ def thought_content(scene: Scene, event: Event) -> None:
     """Append to a reasoning."""
     known = scene.document.thought(word(event, "messageId"))
     assert known is not None  # it is open
+    scene.append(known[1].text, word(event, "delta"), keep=scene.document.keep)
     if scene.document.keep:
-        known[1].text.append(word(event, "delta"))
         known[1].metadata |= fields(event.get("metadata"))
-        scene.target = known[1].text
     scene.thought(*known, Change.CONTENT)
 
 
@@ -103,7 +104,8 @@ def agent_started(scene: Scene, event: Event) -> None:
     if known is None:
         known = Subagent(word(event, OWNER), "", scene.line)
         scene.document.value.subagents.append(known)
-    known.name, known.status, known.fields = word(event, "name"), "running", _said(event)
+    known.name, known.status, known.fields = word(event, "name"), "running", {}
+    _describe(scene, known, event)
     scene.subagent(known, change)
 
 
@@ -122,7 +124,7 @@ def _ended(scene: Scene, event: Event, change: Change) -> None:
     known = _agent(scene, event)
     assert known is not None  # it is active
     known.status = change.value
-    known.fields |= _said(event)
+    _describe(scene, known, event)
     scene.subagent(known, change)
 
 
@@ -131,7 +133,8 @@ def _agent(scene: Scene, event: Event) -> Subagent | None:
     return next((agent for agent in scene.document.value.subagents if agent.id == id_), None)
 
 
-def _said(event: Event) -> Event:
-    """Return what an event says of a subagent but its id, name and type."""
-    left_out = ("type", OWNER, "name", "timestamp", "rawEvent")
-    return {name: value for name, value in event.items() if name not in left_out}
+def _describe(scene: Scene, agent: Subagent, event: Event) -> None:
+    """Take in what an event says of a subagent."""
+    for name, value in event.items():
+        if name == "parentSubagentRunId" or (scene.document.keep and name not in _NOT_SAID_OF_IT):
+            agent.fields[name] = value

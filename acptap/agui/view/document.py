@@ -26,6 +26,7 @@ class Document:
         messages: Its messages.
         keep: The same as the argument.
         blocks: The blocks of thinking, in the words of former versions, so far.
+        speaker: The run that was the last to change it.
     """
 
     def __init__(self, id_: str, line: int, *, keep: bool) -> None:
@@ -34,16 +35,21 @@ class Document:
         self.messages = Messages(self.value.messages)
         self.keep = keep
         self.blocks = 0
+        self.speaker: object = None
         self._thoughts: dict[str, int] = {}
+        self._is_known = False  # it may have begun before the recording did
 
     def seed(self, asked: RunInput, line: int) -> list[Note]:
         """Take in what a request says of the thread (agui.md 4.1), and return the rules it meets.
 
         A client sends all its messages but activities, and the state.
         """
+        self.speaker = None
         self.restate(asked.messages, line)
         self.value.state = asked.state if asked.has_state else {}
-        return self._answered(asked, line)
+        notes = self._answered(asked, line)
+        self._is_known = True
+        return notes
 
     def restate(self, messages: list[Event], line: int) -> None:
         """Take in that the conversation was restated."""
@@ -64,11 +70,10 @@ class Document:
         for interrupt in self.value.pending:
             interrupt.outcome, interrupt.ended = "dropped", line
 
-    def ask(self, said: Event, line: int) -> Interrupt:
+    def ask(self, said: Event, line: int) -> None:
         """Take in that the user is asked something."""
-        asked = Interrupt(str(said["id"]), line, fields=said)
+        asked = Interrupt(str(said["id"]), line, said if self.keep else {})
         self.value.interrupts.append(asked)
-        return asked
 
     def thought(self, id_: str) -> tuple[int, Reasoning] | None:
         """Return a reasoning and its place, or None."""
@@ -104,9 +109,9 @@ class Document:
         notes = []
         for answer in asked.answers or []:
             interrupt = waiting.pop(answer.interrupt, None)
-            if interrupt is None:
+            if interrupt is None and self._is_known:
                 notes.append(note("agui/unknown-interrupt", id=answer.interrupt))
-            else:
+            elif interrupt is not None:
                 interrupt.outcome, interrupt.answer = answer.status, answer.payload
                 interrupt.ended = line
         return notes + [note("agui/unanswered-interrupt", id=id_) for id_ in waiting]

@@ -54,6 +54,7 @@ class Messages:
                 fresh.pop(message.id, None)
                 kept.append(message)
             elif message.id in fresh:
+                fresh[message.id].line = message.line
                 kept.append(fresh.pop(message.id))
         self._values[:] = [*kept, *fresh.values()]
         self._places.clear()

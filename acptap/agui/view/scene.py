@@ -1,10 +1,15 @@
 """One event on its way into a thread, and what it asks of a view."""
 
+from typing import TYPE_CHECKING
+
 from acptap.agui.rules import is_refused
 from acptap.agui.values import Failure, Message, Reasoning, Subagent, Text
 from acptap.agui.view.document import Document
 from acptap.notes import Note
 from acptap.updates import Change, Update, UpdateKind
+
+if TYPE_CHECKING:
+    from acptap.session import Transition
 
 
 class Scene:
@@ -19,7 +24,9 @@ class Scene:
         line: The same as the argument.
         updates: What a view must react to, in order.
         notes: The rules met.
-        target: The text that it appended to, if that is all it did.
+        transitions: Changes of the thread's state.
+        is_append: Whether it appended to a text.
+        target: That text, if it is kept.
     """
 
     def __init__(self, document: Document, line: int) -> None:
@@ -27,7 +34,16 @@ class Scene:
         self.line = line
         self.updates: list[Update] = []
         self.notes: list[Note] = []
+        self.transitions: list[Transition] = []
+        self.is_append = False
         self.target: Text | None = None
+
+    def append(self, text: Text, delta: str, *, keep: bool) -> None:
+        """Append to a text, if it is to be kept."""
+        self.is_append = True
+        if keep:
+            text.append(delta)
+            self.target = text
 
     @property
     def thread(self) -> str:

@@ -42,9 +42,7 @@ def message_content(scene: Scene, event: Event) -> None:
         scene.meet(note("agui/text-in-activity", id=id_))
         return
     _describe(scene, message, event)
-    if scene.document.keep:
-        message.text.append(word(event, "delta"))
-        scene.target = message.text
+    scene.append(message.text, word(event, "delta"), keep=scene.document.keep)
     scene.message(*known, Change.CONTENT)
 
 
@@ -87,8 +85,7 @@ def call_arguments(scene: Scene, event: Event) -> None:
         scene.meet(note("agui/tool-call-not-open", id=id_))
         return
     _describe(scene, found[1], event)
-    found[1].text.append(word(event, "delta"))
-    scene.target = found[1].text
+    scene.append(found[1].text, word(event, "delta"), keep=True)  # until it is judged
     scene.message(*known, Change.TOOL_ARGS, id_)
 
 

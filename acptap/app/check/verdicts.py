@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TextIO
 
-from acptap.acp.rules import RULES
 from acptap.checking import Finding
 from acptap.notes import Severity
+from acptap.rules import RULES
 from acptap.timeline.printable import visible, visible_json
 from acptap.wire.jsontext import dump
 

@@ -1,15 +1,16 @@
-"""Recorded HTTP answers, given again: to what is no ACP, and to messages that were turned down."""
+"""Recorded HTTP answers, given again: to what is no ACP, and to what was turned down."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from aiohttp import web
 from multidict import CIMultiDict
 
+from acptap.app.play.served import ServedConnection
 from acptap.jsonrpc import Malformed, Request, read_all
-from acptap.replay.exchanges import CONNECTION_ID, Exchange
+from acptap.replay.exchanges import CONNECTION_ID, SESSION_ID, Exchange
 from acptap.replay.plain import PlainExchanges, Purpose
 from acptap.replay.script import Refused
 from acptap.storage import Recording
@@ -26,41 +27,39 @@ _EVENT_STREAM = "text/event-stream"
 
 
 class PlainAnswers:
-    """Answers requests with what was recorded for them, if they are no ACP.
+    """Answers requests with what was recorded for them, if they are no ACP or were turned down.
 
     Args:
         exchanges: What was recorded.
         recording: Where the bodies are.
         speed: 0 for instant, 1 for the recorded pace, 2 for twice as fast.
-        begun: Tells how many live connections have begun.
 
     Attributes:
+        live: The connections there are, by their ids.
+        begun: How many there have been.
+        requests: How many requests came.
         noted: What was asked for and is not in the cassette, with how often.
         closing: Set when the server goes; streams that have no end of their own wait for it.
     """
 
-    def __init__(
-        self,
-        exchanges: PlainExchanges,
-        recording: Recording,
-        speed: float,
-        begun: Callable[[], int],
-    ) -> None:
+    def __init__(self, exchanges: PlainExchanges, recording: Recording, speed: float) -> None:
+        self.live: dict[str, ServedConnection] = {}
+        self.begun = 0
+        self.requests = 0
         self.noted: Counter[str] = Counter()
         self.closing = asyncio.Event()
         self._exchanges = exchanges
         self._recording = recording
         self._speed = speed
-        self._begun = begun
 
     async def answer(self, request: web.Request) -> web.StreamResponse | None:
-        """Return the answer to a request; None if it is for ACP to answer.
-
-        Args:
-            request: The request. If it is for a connection, then for one that nobody knows.
-        """
+        """Return the answer to a request; None if it is for ACP to answer."""
+        self.requests += 1
+        connection = self.live.get(request.headers.get(CONNECTION_ID, ""))
+        if connection is not None:
+            return self._turn_away(request, connection)
         purpose, is_acp = await _purpose(request)
-        exchange = self._exchanges.take(purpose, request.method, request.raw_path, self._begun())
+        exchange = self._exchanges.take(purpose, request.method, request.raw_path, self.begun)
         if exchange is not None:
             return await self._play(exchange, request)
         if is_acp:
@@ -69,13 +68,23 @@ class PlainAnswers:
         sentence = f"acptap: {request.method} {request.raw_path} is neither ACP nor in the cassette"
         return web.Response(status=404, text=f"{sentence}\n")
 
-    def refuse(self, refused: Refused) -> web.Response:
-        """Return the answer to a message that was turned down in the recording."""
+    def refuse(self, refused: Refused) -> web.StreamResponse:
+        """Return the answer to a request that was turned down in the recording."""
         body = b"".join([self._recording.fetch(offset) for offset in refused.body])
         headers = _kept(refused.headers)
         return web.Response(
             status=refused.status, reason=refused.reason, headers=headers, body=body
         )
+
+    def _turn_away(
+        self, request: web.Request, connection: ServedConnection
+    ) -> web.StreamResponse | None:
+        away: Refused | None = None
+        if request.method == "GET":
+            away = connection.performance.turn_away(request.headers.get(SESSION_ID))
+        elif request.method == "DELETE":
+            connection.take_leave()
+        return None if away is None else self.refuse(away)
 
     async def _play(self, exchange: Exchange, request: web.Request) -> web.StreamResponse:
         recorded = exchange.response

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from aiohttp.web import StreamResponse
+
 from acptap.app.play.pacing import Pacer
 from acptap.app.play.performance import Performance
 from acptap.replay.framing import Framing, text_of
@@ -24,6 +26,7 @@ class ServedConnection:
     Args:
         outlet: How it speaks.
         performance: What is played.
+        refuse: Makes the answer to a message that was turned down in the recording.
         left: Called once, when the client needs nothing more.
 
     Attributes:
@@ -33,30 +36,31 @@ class ServedConnection:
     """
 
     def __init__(
-        self, outlet: Outlet, performance: Performance, left: Callable[["ServedConnection"], None]
+        self,
+        outlet: Outlet,
+        performance: Performance,
+        refuse: Callable[[Refused], StreamResponse],
+        left: Callable[["ServedConnection"], None],
     ) -> None:
         self.id = outlet.id
         self.performance = performance
         self.heard = 0
-        self._refused: Refused | None = None
         self._outlet = outlet
-        self._left: Callable[[ServedConnection], None] | None = left
+        self._refuse = refuse
+        self._left = left
+        self._farewell: asyncio.TimerHandle | None = None  # since the agent has ended it
         self._loop = asyncio.get_running_loop()
         self._pacer = Pacer(performance, self, self._loop)
         outlet.on_drain = self._pacer.go_on
 
     # What the endpoint calls
 
-    def hear(self, text: bytes) -> None:
-        """Take in a message of the client."""
+    def hear(self, text: bytes) -> StreamResponse | None:
+        """Take in a message of the client; return the answer to one that is turned down."""
         self.heard += 1
-        self._refused = self.performance.hear(text)
+        refused = self.performance.hear(text)
         self._pacer.go_on()
-
-    def take_refused(self) -> Refused | None:
-        """Return how the last message was turned down in the recording, once."""
-        refused, self._refused = self._refused, None
-        return refused
+        return None if refused is None else self._refuse(refused)
 
     async def drain(self) -> None:
         """Return at once: a cassette is never busy."""
@@ -65,13 +69,13 @@ class ServedConnection:
         """Take in that the client is gone."""
         self._pacer.stop()
         self.performance.end(at_once=True)
-        self.leave()
+        self._left(self)
 
-    def leave(self) -> None:
-        """Take in that the client needs nothing more."""
-        left, self._left = self._left, None
-        if left is not None:
-            left(self)
+    def take_leave(self) -> None:
+        """Take in that the client wants nothing more, after the agent has ended the connection."""
+        if self._farewell is not None:
+            self._farewell.cancel()
+            self._left(self)
 
     # What the pacer calls
 
@@ -97,7 +101,7 @@ class ServedConnection:
         else:
             self._outlet.finish(ending.close_code, ending.reason)
         self.performance.close()
-        self._loop.call_later(FAREWELL, self.leave)
+        self._farewell = self._loop.call_later(FAREWELL, self._left, self)
 
     def _deliver_block(self, release: Release) -> None:
         block = release.data

@@ -3,11 +3,10 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from socket import socket
-
-from aiohttp import web
+from typing import TYPE_CHECKING
 
 from acptap.app.play.answering import PlainAnswers
 from acptap.app.play.journal import Journal
@@ -15,23 +14,28 @@ from acptap.app.play.options import ReplayOptions, ServeOptions
 from acptap.app.play.performance import Performance
 from acptap.app.play.programme import Programme
 from acptap.app.play.replaying import tell, write_report
-from acptap.app.play.served import FAREWELL, FRAMINGS, ServedConnection
+from acptap.app.play.served import FRAMINGS, ServedConnection
 from acptap.errors import UsageError
-from acptap.replay.exchanges import CONNECTION_ID, SESSION_ID
 from acptap.replay.plain import PlainExchanges
 from acptap.replay.report import Report, combine
 from acptap.storage import Recording
 from acptap.transports import descriptors, listening
-from acptap.transports.endpoint import Endpoint, MakePeer, Outlet
+from acptap.transports.endpoint import Endpoint, Outlet
 from acptap.transports.listening import Admission
 from acptap.transports.stderr import Stderr
+
+if TYPE_CHECKING:
+    from aiohttp.web import Request, StreamResponse
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HASTE = 0.25
 """Seconds that clients may take to leave when the test is over."""
 
 _STEPS = 25
-"""Steps of the loop in which whatever has arrived on this machine is taken in."""
+"""Steps of the loop in which something of what has arrived on this machine is taken in."""
+
+_MOST_STEPS = 100_000
+"""Steps after which a client that goes on and on is left."""
 
 
 def replay_network(cassette: Path, options: ReplayOptions, serve: ServeOptions) -> int:
@@ -112,18 +116,12 @@ class CassetteServer:
         self._run = run
         self._once = once
         self._recording = Recording(programme.cassette)
-        self._begun = 0
         self._left = 0
         self._heard = 0  # messages of the connections that are no more
         self._reports: list[Report] = []
-        self._live: dict[str, ServedConnection] = {}
         self._plain = PlainExchanges(programme.plain, has_connections=bool(programme.scripts))
-        self._answers = PlainAnswers(
-            self._plain, self._recording, options.speed, lambda: self._begun
-        )
-        self._endpoint = ReplayEndpoint(
-            self._make_peer, admission, self._answers, self._live, self._look_whether_done
-        )
+        self._answers = PlainAnswers(self._plain, self._recording, options.speed)
+        self._endpoint = Endpoint(self._make_peer, admission, other=self._answer)
 
     async def start(self, sockets: Sequence[socket]) -> None:
         """Serve whoever connects to some listening sockets, which will be closed."""
@@ -131,8 +129,6 @@ class CassetteServer:
 
     async def close(self) -> None:
         """End all connections, and stop listening."""
-        if self._once and self._is_done:
-            await self._endpoint.become_idle(FAREWELL)
         self._answers.closing.set()
         try:
             await self._endpoint.close()
@@ -142,23 +138,25 @@ class CassetteServer:
     async def hear_all(self) -> None:
         """Take in what clients have sent by now."""
         before = -1
-        while before != (now := self._activity):
-            before = now
-            for _ in range(_STEPS):
-                await asyncio.sleep(0)
+        for step in range(_MOST_STEPS):
+            await asyncio.sleep(0)
+            if step % _STEPS == 0:
+                if before == self._activity:
+                    return
+                before = self._activity
 
     def report(self) -> Report:
         """Return what became of the cassette."""
         noted = [f"{what}{f', {n} times' * (n > 1)}" for what, n in self._answers.noted.items()]
         with Recording(self._programme.cassette) as recording:
             unasked = self._programme.unasked(recording)
-        live = [connection.performance.report for connection in self._live.values()]
+        live = [connection.performance.report for connection in self._answers.live.values()]
         return combine([*self._reports, *live, *unasked, Report(conn=0, noted=noted)])
 
     @property
     def _activity(self) -> int:
-        heard = sum(connection.heard for connection in self._live.values())
-        return self._heard + heard + self._endpoint.requests
+        heard = sum(connection.heard for connection in self._answers.live.values())
+        return self._heard + heard + self._answers.requests
 
     @property
     def _is_done(self) -> bool:
@@ -167,25 +165,31 @@ class CassetteServer:
             return self._left >= len(self._programme.scripts)
         return self._plain.are_played
 
+    async def _answer(self, request: "Request") -> "StreamResponse | None":
+        answer = await self._answers.answer(request)
+        self._look_whether_done()
+        return answer
+
     def _make_peer(self, outlet: Outlet) -> ServedConnection:
-        if self._once and self._begun >= len(self._programme.scripts):
+        answers = self._answers
+        if self._once and answers.begun >= len(self._programme.scripts):
             raise UsageError(
                 "acptap has played all connections of the cassette", where="--once",
                 fix="start it again, or leave --once out",
             )  # fmt: skip
         journal = Journal.begin(self._run, self._programme.cassette)
-        number = journal.number if journal.is_kept else self._begun + 1
+        number = journal.number if journal.is_kept else answers.begun + 1
         framing = FRAMINGS[outlet.kind]
         player = self._programme.player(number, self._recording, self._options, framing)
-        self._begun += 1
+        answers.begun += 1
         journal.over(framing)
         performance = Performance(player, journal, self._options)
-        connection = ServedConnection(outlet, performance, self._goodbye)
-        self._live[connection.id] = connection
+        connection = ServedConnection(outlet, performance, answers.refuse, self._goodbye)
+        answers.live[connection.id] = connection
         return connection
 
     def _goodbye(self, connection: ServedConnection) -> None:
-        del self._live[connection.id]
+        del self._answers.live[connection.id]
         connection.performance.close()
         self._reports.append(connection.performance.report)
         self._left += 1
@@ -195,70 +199,6 @@ class CassetteServer:
     def _look_whether_done(self) -> None:
         if self._once and self._is_done:
             self.over.set()
-
-
-class ReplayEndpoint(Endpoint):
-    """An endpoint that answers what was recorded and is no ACP, and refuses what was refused.
-
-    Args:
-        make_peer: Makes what is behind a new connection.
-        admission: Who is let in.
-        plain: Answers what is no ACP.
-        live: The connections there are, by their ids.
-        on_answer: Called when a request was answered.
-
-    Attributes:
-        requests: How many came.
-    """
-
-    def __init__(
-        self,
-        make_peer: MakePeer,
-        admission: Admission,
-        plain: PlainAnswers,
-        live: Mapping[str, ServedConnection],
-        on_answer: Callable[[], None],
-    ) -> None:
-        super().__init__(make_peer, admission)
-        self.requests = 0
-        self._plain = plain
-        self._live = live
-        self._on_answer = on_answer
-        self._asked = 0
-        self._idle = asyncio.Event()
-
-    async def become_idle(self, seconds: float) -> None:
-        """Wait until every request has been answered to its end, at most some seconds."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self._asked:
-                    self._idle.clear()
-                    await self._idle.wait()
-
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
-        self.requests += 1
-        self._asked += 1
-        try:
-            return await self._replay(request)
-        finally:
-            self._asked -= 1
-            self._idle.set()
-            self._on_answer()
-
-    async def _replay(self, request: web.Request) -> web.StreamResponse:
-        connection = self._live.get(request.headers.get(CONNECTION_ID, ""))
-        if connection is None:
-            answer = await self._plain.answer(request)
-            return await super()._answer(request) if answer is None else answer
-        if request.method == "GET":
-            away = connection.performance.turn_away(request.headers.get(SESSION_ID))
-            if away is not None:
-                return self._plain.refuse(away)
-        answer = await super()._answer(request)
-        if request.method == "DELETE":
-            connection.leave()
-        refused = connection.take_refused()
-        return answer if refused is None else self._plain.refuse(refused)
 
 
 def serve_until(bell: socket, sockets: Sequence[socket], server: CassetteServer) -> None:

@@ -72,7 +72,7 @@ def relay_command(url: str, options: RelayOptions) -> int:
         _refuse_itself(upstream, address)
         take = Take(options, stderr.say)
         undo.callback(take.discard)
-        tap = NetworkTap(url, take.redactor, take.clock)
+        tap = NetworkTap(url, take.redactor, take.clock, options.protocol)
         relay = Relay(
             upstream, lambda: _Watch(tap.line(), take), stderr.say,
             keep_host=options.keep_host, headers=headers, trust=trust,

@@ -1,0 +1,1 @@
+METHOD = "ag-ui"
