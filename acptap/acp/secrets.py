@@ -5,25 +5,13 @@ messages) need no row: key shapes and secrets already learnt are looked for in e
 """
 
 from collections.abc import Iterator
-from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from acptap.slots import Slot
 from acptap.wire import spans
 from acptap.wire.escapes import Reading, unescape
 from acptap.wire.spans import Container, Value
-
-
-class Slot(StrEnum):
-    """What of a value is secret."""
-
-    WHOLE = "all of it"
-    NAMED = "all of it, if it is named like a credential"
-    URL = "a URL's user info and token-like parameters"
-    LINK = "all of a URL behind its host: links that work once carry codes anywhere"
-    WORDS = "what follows `--token`, `KEY=` and the like"
-    BASE64 = "what is secret in the text it encodes"
-
 
 _EVERY = ""
 _OPENS_SESSION = "session/new session/load session/resume session/fork"

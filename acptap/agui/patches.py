@@ -1,6 +1,8 @@
 """Patches of state and activities (RFC 6902): all of one is done, or nothing."""
 
+import copy
 import re
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import jsonpatch
@@ -44,6 +46,13 @@ def patch(document: object, operations: list[object]) -> Patched:
     except _FAILURES:
         return Patched(document, [*notes, note("agui/patch-failed")], failed=True)
     return Patched(changed, notes)
+
+
+def copied(value: object) -> object:
+    """Return a copy of a value that patches may change; itself if it is nested too deeply."""
+    with suppress(RecursionError):
+        return copy.deepcopy(value)
+    return value
 
 
 def _judged(operations: list[object]) -> list[Note]:

@@ -29,8 +29,11 @@ class Threads:
             line: The number of its line in the cassette.
         """
         id_ = run_input.thread
-        document = self._documents.pop(id_, None) or Document(id_, line, keep=self._keep)
-        self._documents[id_] = document
+        document = self._documents.get(id_)
+        if document is None:
+            document = self._documents[id_] = Document(id_, line, keep=self._keep)
+        elif not self._keep:  # those that are in use are the last to be forgotten
+            self._documents[id_] = self._documents.pop(id_)
         if not self._keep and len(self._documents) > _REMEMBERED:
             del self._documents[next(iter(self._documents))]
         document.forget()

@@ -1,6 +1,6 @@
 """Take secrets out of what goes on the tape. The traffic itself is never touched.
 
-A value in a slot (`acptap.acp.secrets`) and whatever looks like a key (`acptap.redact.shapes`)
+A value in a slot (`acptap.acp.secrets`, `acptap.agui.secrets`) and whatever looks like a key (`acptap.redact.shapes`)
 becomes `[redacted:N]`, the same N for the same secret in the whole cassette. Values of slots are
 learnt: from then on they are found in every string value, on standard error and in noise, those of
 fewer than twelve characters only as whole words. Only the secret changes: all other bytes stay as
@@ -13,9 +13,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from acptap.acp import secrets
-from acptap.acp.secrets import Place, Slot
+from acptap.acp.secrets import Place
+from acptap.agui.secrets import METHOD
 from acptap.errors import UsageError
 from acptap.jsonrpc import Message, Notification, Request
+from acptap.redact import runs
 from acptap.redact.hits import Hit, apart
 from acptap.redact.layers import layers
 from acptap.redact.names import has_telling, is_credential
@@ -31,6 +33,7 @@ from acptap.redact.shapes import (
 )
 from acptap.redact.slots import in_number, in_slot, in_words
 from acptap.redact.vault import Vault
+from acptap.slots import Slot
 from acptap.wire.escapes import Reading, unescape, verbatim
 from acptap.wire.spans import Container, Edit, splice, visit
 
@@ -85,6 +88,10 @@ class Redactor:
         self.replaced = 0
         self._shown.clear()
 
+    def suspects_run(self, data: bytes) -> bool:
+        """Return whether any of the lines in `data`, which may be of an AG-UI run, is suspect."""
+        return self.suspects(data) or runs.may_hold(data) or self._shows(data)
+
     def suspects(self, data: bytes, start: int = 0) -> bool:
         """Return whether any of the whole lines in `data` may need redaction.
 
@@ -133,7 +140,8 @@ class Redactor:
             return self._blackened(text)
 
     def _cleared_message(self, text: bytes, method: str | None) -> bytes:
-        edits = self._edits(text, secrets.places(text, method))
+        is_run = method == METHOD
+        edits = self._edits(text, runs.places(text) if is_run else secrets.places(text, method))
         return splice(text, edits) if edits else text
 
     def _cleared_text(self, text: bytes) -> bytes:
@@ -223,6 +231,8 @@ class Redactor:
 
     def _is_due(self, text: bytes, method: str | None) -> bool:
         """Return whether a message must be read through."""
+        if method == METHOD:
+            return bool(self._patterns) or runs.may_hold(text) or self._shows(text)
         return (
             bool(self._patterns)
             or _has_rows(text, method)

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator
 
-from acptap.acp.secrets import Place, Slot
+from acptap.acp.secrets import Place
 from acptap.redact.hits import Hit
 from acptap.redact.layers import layers
 from acptap.redact.names import IN_TEXT, PUBLIC, is_credential, is_telling
 from acptap.redact.shapes import NOT_YET, members, whole
+from acptap.slots import Slot
 
 _URL = re.compile(r"[A-Za-z][\w+.-]*://(?:([^\s/?#]*)@)?[^\s/?#@]*[/?#]?")
 _PARAMETER = re.compile(r"[?&#;]([^=&#;?\s]+)=([^&#;\s]+)")

@@ -83,6 +83,12 @@ class Exchange:
         return has_id or self.is_initialize or self.asks_socket
 
     @property
+    def is_preflight(self) -> bool:
+        """Whether a browser asks if a page may send a request."""
+        asks = self.request.value("access-control-request-method") is not None
+        return asks and self.request.method == "OPTIONS"
+
+    @property
     def session(self) -> str | None:
         """The session whose stream it is, or None."""
         return self.request.value(SESSION_ID)
@@ -152,7 +158,7 @@ class Exchanges:
         entries: The recording's entries; those of no exchange are passed over.
 
     Attributes:
-        plain: Those that carry no conversation and were answered, in recorded order.
+        silent: Those that carry no conversation, in recorded order.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -160,10 +166,22 @@ class Exchanges:
         for entry in entries:
             self._add(entry)
         self._tell_apart()
-        self.plain = [
+        self.silent = [
             exchange
             for exchange in self._all.values()
-            if not exchange.speaks and exchange.response is not None and not exchange.is_socket
+            if not exchange.speaks and not exchange.is_socket
+        ]
+
+    @property
+    def plain(self) -> list[Exchange]:
+        """Those that carry no conversation and were answered, in recorded order.
+
+        Browsers ask by themselves whether a page may send a request; that is not among them.
+        """
+        return [
+            exchange
+            for exchange in self.silent
+            if exchange.response is not None and not exchange.is_preflight
         ]
 
     def find(self, entry: Entry) -> Exchange | None:

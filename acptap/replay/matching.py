@@ -117,10 +117,10 @@ class Matcher:
                 continue
             if self.ignore and pointer(path) in self.ignore:
                 continue
-            inner = _inner(path, old, new)
+            inner = pairs(path, old, new)
             if inner is not None:
                 todo += reversed(inner)
-            elif not _is_same(old, new, exact=exact, redacted=redacted):
+            elif not is_same(old, new, exact=exact, redacted=redacted):
                 return Difference(pointer(path), old, new)
         return None
 
@@ -200,7 +200,7 @@ def _is_unknown_extension(method: str, *answers: Response) -> bool:
 # Values
 
 
-def _inner(path: Path, old: object, new: object) -> list[tuple[Path, object, object]] | None:
+def pairs(path: Path, old: object, new: object) -> list[tuple[Path, object, object]] | None:
     """Return what two containers of a kind hold, pair by pair, or None for anything else."""
     if isinstance(old, dict) and isinstance(new, dict):
         names = [*old, *(name for name in new if name not in old)]
@@ -215,7 +215,7 @@ def _item(items: list[object], index: int) -> object:
     return items[index] if index < len(items) else ABSENT
 
 
-def _is_same(old: object, new: object, *, exact: bool, redacted: bool) -> bool:
+def is_same(old: object, new: object, *, exact: bool, redacted: bool) -> bool:
     if redacted and isinstance(old, str) and _PLACEHOLDER.search(old):
         return _fits(old, new)
     if not exact and old in _NOTHING and new in _NOTHING:

@@ -60,7 +60,7 @@ class PlainExchanges:
             for exchange in self._exchanges
             if _purpose(exchange) is purpose
             and exchange.request.method == method
-            and _fits(exchange.request.target, target)
+            and fits(exchange.request.target, target)
         ]
         equal = [exchange for exchange in fitting if exchange.request.target == target]
         found = self._next(equal or fitting, purpose, begun)
@@ -88,7 +88,7 @@ def _purpose(exchange: Exchange) -> Purpose:
     return Purpose.STALE if has_id else Purpose.OTHER
 
 
-def _fits(recorded: str, live: str) -> bool:
+def fits(recorded: str, live: str) -> bool:
     """Return whether two targets are one, but for what stands in front of the path."""
     path, query = _parts(recorded)
     other, other_query = _parts(live)

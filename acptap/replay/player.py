@@ -19,7 +19,8 @@ from acptap.replay.live import Call, messages, plain_id, spelled_id
 from acptap.replay.matching import Matcher
 from acptap.replay.progress import Progress
 from acptap.replay.questions import Questions
-from acptap.replay.release import Release, Waiting, refusal, undelivered
+from acptap.replay.refusals import Refusals
+from acptap.replay.release import Release, Waiting, refusal
 from acptap.replay.report import Differing, Miss, Report, describe
 from acptap.replay.script import Lane, Refused, Script, Step, StepKind, is_noise
 from acptap.wire import jsontext
@@ -36,8 +37,6 @@ class Player:
 
     Attributes:
         script: The recorded connection.
-        refused: How the last unit that was received was turned down in the recording, where it can
-            be turned down again: over HTTP. Nothing follows from such a unit. Else None.
         moved: The lanes in which the last unit that was received matched a step, with the time at
             which that step was recorded: delays count from there.
     """
@@ -51,21 +50,27 @@ class Player:
         framing: Framing = Framing.LINE,
     ) -> None:
         self.script = script
-        self.refused: Refused | None = None
         self.moved: dict[Lane, float] = {}
         self._matcher = matcher or Matcher()
         self._casting = Casting(script, read, self._matcher)
         self._framing = framing
         self._ids: dict[Step, bytes] = {}  # JSON text of the live ids, by recorded request
         self._voice = self._casting.voice(self._ids, framing)
-        self._streams_asked: Counter[str | None] = Counter()
         self._open: dict[Progress, None] = {}  # lanes with unanswered live requests
+        self._refusals = Refusals(script, framing)
         self._asked = Questions(script)
-        self._turned_down: Counter[Step] = Counter()  # answers to the agent's requests
         self._counts: Counter[tuple[str | None, str]] = Counter()
         self._noted: Counter[str] = Counter()
         self._said = Report(script.conn)
         self._left = script.size
+
+    @property
+    def refused(self) -> Refused | None:
+        """How the last unit that was received was turned down, and is to be again, over HTTP.
+
+        Nothing follows from such a unit. None if it was not turned down.
+        """
+        return self._refusals.last
 
     @property
     def finished(self) -> bool:
@@ -83,7 +88,7 @@ class Player:
             text: The unit, with or without its line end: a message, a batch, or anything else.
         """
         self.moved.clear()
-        self.refused = None
+        self._refusals.last = None
         releases: list[Release] = []
         for message, own_text in messages(jsontext.bare(text)):
             match message:
@@ -105,17 +110,7 @@ class Player:
         Args:
             session: The session whose stream it is; None for the connection's own.
         """
-        asked = self.script.turned_away
-        recorded = session
-        if session is not None and session not in asked:  # it may have brought another one along
-            bound = self._casting.recorded_session(session)
-            recorded = bound or next((one for one in asked if one is not None), None)
-        if recorded not in asked:
-            return None
-        answers = asked[recorded]
-        place = min(self._streams_asked[recorded], len(answers) - 1)
-        self._streams_asked[recorded] += 1
-        return answers[place]
+        return self._refusals.stream(session, self._casting.recorded_session)
 
     def waiting(self) -> list[Waiting]:
         """Return the lanes in which live requests are open, and what each of them awaits."""
@@ -163,19 +158,11 @@ class Player:
             return [refusal(None, id_, part, self._framing)]
         self._casting.take(part, call)
         if part.step in self.script.refused:
-            return [*self._play(part), *self._turn_down(part.step, id_)]
+            return [*self._play(part), *self._refusals.call(part.step, id_)]
         progress = self._casting.progress(part.step.home)
         self._ids[part.step] = progress.open[part.step] = id_
         self._open[progress] = None
         return self._play(part)
-
-    def _turn_down(self, step: Step, id_: bytes | None = None) -> list[Release]:
-        """Take in a call that was turned down in the recording; a request has an id."""
-        refused = self.script.refused[step]
-        if self._framing is Framing.BLOCK:
-            self.refused = refused
-            return []
-        return [] if id_ is None else [undelivered(step.home, id_, refused, self._framing)]
 
     def _notification(self, notification: Notification) -> list[Release]:
         call = Call.of(notification)
@@ -187,21 +174,18 @@ class Player:
             return self._contradict(self._lane_of(call), part)
         self._casting.take(part, call)
         if part.step in self.script.refused:
-            return [*self._play(part), *self._turn_down(part.step)]
+            return [*self._play(part), *self._refusals.call(part.step)]
         return self._play(part)
 
     def _answer(self, response: Response) -> list[Release]:
         request = self._asked.find(response.id)
         if request is None:
             return self._unasked(response)
-        turned_down = self.script.refused_answers.get(request, [])
-        if self._framing is Framing.BLOCK and self._turned_down[request] < len(turned_down):
-            self.refused = turned_down[self._turned_down[request]]
-            self._turned_down[request] += 1
+        if self._refusals.answer(request):
             return []
         self._asked.settle(response.id)
         recorded = request.answer
-        if recorded is None and turned_down:
+        if recorded is None and request in self.script.refused_answers:
             return []
         if recorded is None:
             what = f"the cassette holds no answer to {describe(request)}"

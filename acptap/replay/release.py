@@ -82,10 +82,7 @@ def refusal(lane: Lane | None, id_: bytes, miss: Miss, framing: Framing) -> Rele
         miss: What did not match.
         framing: What delimits the answer.
     """
-    said = miss.as_json()
-    del said["what"]  # the message says it
-    error = {"code": UNMATCHED, "message": f"acptap: {miss}", "data": {"acptap": said}}
-    return _error(lane, id_, error, framing)
+    return _error(lane, id_, miss.as_error(), framing)
 
 
 def undelivered(lane: Lane, id_: bytes, refused: Refused, framing: Framing) -> Release:

@@ -66,7 +66,7 @@ class Ids:
         }
         choice = b"|".join(re.escape(spelling) for spelling in spelled)
         pattern = re.compile(rb"(?P<name>%b)(?P<id>%b)" % (self.name, choice))
-        return Ids(self.name, ids, tuple(_core(old) for old in ids), pattern, spelled)
+        return Ids(self.name, ids, tuple(core(old) for old in ids), pattern, spelled)
 
     def rename(self, text: bytes) -> bytes:
         """Return a message with live ids."""
@@ -97,7 +97,7 @@ class Folders:
             for old, new in folders.items()
             for spelling in (old, _quoted(old))
         }
-        needles = tuple(_core(old) for old in folders)
+        needles = tuple(core(old) for old in folders)
         return Folders(folders, needles, _path_pattern(spelled), spelled)
 
     def rename(self, text: bytes) -> bytes:
@@ -212,6 +212,6 @@ def _bare(path: str) -> str:
     return path if not bare or _DRIVE.fullmatch(bare) else bare
 
 
-def _core(value: str) -> bytes:
+def core(value: str) -> bytes:
     """Return the longest part of a value that every JSON serializer writes the same way."""
     return max(_PLAIN_RUN.findall(value.encode("utf-8", "replace")), key=len, default=b"")

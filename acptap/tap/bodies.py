@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from acptap.agui.proto import FrameSplitter
 from acptap.wire.inflating import Inflater
 from acptap.wire.lines import PIECE_LIMIT, Piece, Unit, Unterminated
 from acptap.wire.sse import BlockSplitter
@@ -71,17 +72,21 @@ class Whole:
         return taken
 
 
+Splitter = BlockSplitter | FrameSplitter
+"""Cuts what comes into units."""
+
+
 class Body:
     """A body on its way.
 
     Args:
         codings: How it is compressed; names in the order it was done.
         room: What it shares with other bodies.
-        is_event_stream: Whether it is cut into blocks.
+        stream: How it is cut into units as it comes; None if it is one unit.
     """
 
-    def __init__(self, codings: list[str], room: Room, *, is_event_stream: bool = False) -> None:
-        self._splitter = BlockSplitter() if is_event_stream else Whole(room)
+    def __init__(self, codings: list[str], room: Room, *, stream: Splitter | None = None) -> None:
+        self._splitter = Whole(room) if stream is None else stream
         self._inflater = Inflater.of([coding.encode() for coding in codings]) if codings else None
 
     def feed(self, data: bytes) -> list[Unit]:

@@ -3,16 +3,18 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from acptap.agui.proto import FrameSplitter
 from acptap.cassette import Annotations, encode_binary, encode_front, encode_payload
 from acptap.http import HttpRequest, HttpResponse, decode_headers
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
 from acptap.redact.heads import clear_headers, clear_request, clear_response
-from acptap.tap.bodies import Body, Damaged, Room, text_of
+from acptap.tap.bodies import Body, Damaged, Room, Splitter, text_of
 from acptap.tap.scribe import Frame, Scribe
 from acptap.wire import sse
 from acptap.wire.inflating import Inflater
 from acptap.wire.lines import Piece, Unit
+from acptap.wire.sse import BlockSplitter
 from acptap.witness.exchanges import Exchange, Exchanges
 from acptap.witness.remarks import Kind, on_end, remarks
 from acptap.witness.runs import RunChannel
@@ -115,7 +117,7 @@ class ExchangeTap:
             return
         request = self._request
         self._exchange = self._exchanges.request(self._number, request)
-        if not isinstance(first, Piece):
+        if first and not isinstance(first, Piece):
             self._exchanges.post(self._exchange, text_of(first))
         clear = request if self._redactor is None else clear_request(self._redactor, request)
         yield self._heads(Side.CLIENT, at, "request", clear)
@@ -133,7 +135,10 @@ class ExchangeTap:
         self.is_answered = True
         stream = self.known.stream
         self._stream = b',"stream":"%b"' % stream.encode() if stream else b""
-        self._bodies[Side.AGENT] = Body(response.codings, self._room, is_event_stream=bool(stream))
+        splitter: Splitter | None = BlockSplitter() if stream else None
+        if self.known.is_framed:
+            self._frame, splitter = b',"frame":"proto"', FrameSplitter()
+        self._bodies[Side.AGENT] = Body(response.codings, self._room, stream=splitter)
 
     def broke_off(self, side: Side, at: bytes, reason: str) -> Iterator[bytes]:
         """Take in that a side ended the exchange in its middle."""
@@ -185,7 +190,8 @@ class ExchangeTap:
         if scribe is None:
             known = self.known
             speaker = partial(_remarks, kind, known, side)
-            scribe = Scribe(known.channel, speaker, self._redactor)
+            is_run = isinstance(known.channel, RunChannel)
+            scribe = Scribe(known.channel, speaker, self._redactor, is_run=is_run)
             self._scribes[side] = scribe
         return scribe
 
@@ -193,6 +199,8 @@ class ExchangeTap:
         if not units:
             return []
         is_stream = side is Side.AGENT and bool(self._stream)
+        if is_stream and self._frame:
+            return list(self._frames(at, units))
         scribe = self.scribe(side, Kind.BLOCK if is_stream else Kind.BODY)
         head = self.head(side, at) + (self._stream if side is Side.AGENT else b"")
         texts = _plain_texts(units) if is_stream else None
@@ -208,7 +216,7 @@ class ExchangeTap:
             return scribe.unread(head, unit.raw, meaning, more=unit.more)
         raw = text_of(unit)
         text, frame = _framed(raw, self.known) if is_stream else (raw, _BODY)
-        quiet = self._redactor is None or not self._redactor.suspects(text)
+        quiet = scribe.is_quiet(text)
         return scribe.unit(side, head, text, frame, clean=False, quiet=quiet)
 
     def _frames(self, at: bytes, units: Iterable[Unit]) -> Iterator[bytes]:

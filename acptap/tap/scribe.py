@@ -65,14 +65,21 @@ class Scribe:
         understanding: Knows what messages mean.
         remarks: Speaks about what is no message.
         redactor: Takes secrets out; None keeps them.
+        is_run: Whether what passes may be an AG-UI run.
     """
 
     def __init__(
-        self, understanding: Understanding, remarks: Remarks, redactor: Redactor | None
+        self,
+        understanding: Understanding,
+        remarks: Remarks,
+        redactor: Redactor | None,
+        *,
+        is_run: bool = False,
     ) -> None:
         self._understanding = understanding
         self._remarks = remarks
         self._redactor = redactor
+        self._is_run = is_run
         self._fronts: dict[str | None, bytes] = {None: b""}  # of units with no more than a session
         # of each session the last updates, most often the next ones too, and their front
         self._told: dict[str | None, tuple[tuple[Update, ...], bytes]] = {}
@@ -81,8 +88,15 @@ class Scribe:
         """Return the entries of all texts of one read; one look at it spares a look at each."""
         lines = b"\n".join([*texts, b""])
         clean = len(lines.translate(None, _CONTROLS)) == len(lines) - len(texts)
-        quiet = self._redactor is None or not self._redactor.suspects(lines)
+        quiet = self.is_quiet(lines)
         return [self.unit(side, head, text, frame, clean=clean, quiet=quiet) for text in texts]
+
+    def is_quiet(self, lines: bytes) -> bool:
+        """Return whether lines are known to hold nothing that must be taken out."""
+        if self._redactor is None:
+            return True
+        suspects = self._redactor.suspects_run if self._is_run else self._redactor.suspects
+        return not suspects(lines)
 
     def unit(
         self, side: Side, head: bytes, text: bytes, frame: Frame, *, clean: bool, quiet: bool

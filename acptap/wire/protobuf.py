@@ -44,9 +44,19 @@ def fields_of(message: bytes) -> Iterator[Field]:
     Raises:
         ValueError: It is no message.
     """
+    return (field for field, _, _ in placed(message))
+
+
+def placed(message: bytes) -> Iterator[tuple[Field, int, int]]:
+    """Yield the fields of a message with where each starts and ends.
+
+    Raises:
+        ValueError: It is no message.
+    """
     groups: list[int] = []
     place = 0
     while place < len(message):
+        start = place
         tag, place = _varint(message, place)
         number, wire_type = tag >> 3, tag & 7
         if number == 0 or tag > _LARGEST_TAG:
@@ -59,7 +69,7 @@ def fields_of(message: bytes) -> Iterator[Field]:
         else:
             varint, data, place = _content(message, place, wire_type)
             if not groups:
-                yield Field(number, wire_type, varint, data)
+                yield Field(number, wire_type, varint, data), start, place
     if groups:
         raise ValueError("a group does not end")
 

@@ -9,7 +9,7 @@ from acptap.acp.observation import Observation
 from acptap.acp.rules import note
 from acptap.acp.view import View
 from acptap.cassette import NOTHING, Annotations, Entry
-from acptap.jsonrpc import Message, Request, Response, Side, read, read_all
+from acptap.jsonrpc import Message, Notification, Request, Response, Side, read, read_all
 from acptap.notes import Note
 from acptap.updates import Update
 from acptap.wire import jsontext
@@ -69,6 +69,9 @@ class Whole:
         return b"".join(self._pieces).strip()
 
 
+_TEXT = b'"}}}}'
+"""What a chunk ends with if its last member is its text: a string, and what that is nested in."""
+
 _REFUSED = {"code": -32603, "message": "refused"}
 
 
@@ -90,6 +93,8 @@ class Witness:
         self._keep = keep
         self._envelopes = {side: Envelope() for side in Side}
         self._outlines: dict[Hashable, Outline | Whole] = {}
+        self._told: tuple[Update, ...] = ()  # with the last message
+        self._streamed: Seen | None = None  # what more of the text means that the agent streams
 
     def annotate(self, entry: Entry) -> Annotations:
         """Return what an entry of a tape means; entries are to come in order."""
@@ -113,19 +118,45 @@ class Witness:
             value: What its text spells; no array.
             text: Its JSON text.
         """
+        envelope = self._envelopes[side]
+        is_sound = envelope.sound(text)
+        if is_sound and self._streamed is not None and side is Side.AGENT:
+            return self._streamed
         message = read(value, text)
         observed = self.conversation.observe(side, message)
         updates = self.view.take(side, message, observed)
-        envelope = self._envelopes[side]
-        if envelope.sound(text):
-            return Seen(message, observed, [], updates)
-        faults = envelope.check(value, text)
+        faults = [] if is_sound else envelope.check(value, text)
         if faults:
             updates = (*self.view.faulted(observed.session, faults), *updates)
-        return Seen(message, observed, faults, updates)
+        seen = Seen(message, observed, faults, updates)
+        self._streamed = seen if is_sound and self._is_streamed(side, seen, text) else None
+        self._told = updates
+        return seen
+
+    def _is_streamed(self, side: Side, seen: Seen, text: bytes) -> bool:
+        """Return whether a message that differs in its text alone means the same.
+
+        It changes nothing either: the view was told the same twice, and the conversation heeds
+        only that something was said, if that.
+        """
+        message, observed, _, updates = seen
+        if side is Side.CLIENT or self._keep or not updates or updates is not self._told:
+            return False
+        session = observed.session
+        if session is None or observed.notes or observed.transitions:
+            return False
+        match message:
+            case Notification(
+                params={"update": {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk"}}
+            ):
+                is_watched = self.conversation.sessions[session].record.watched
+                return text.endswith(_TEXT) and not is_watched
+            case _:
+                return False
 
     def batch(self, side: Side, value: list[object], text: bytes) -> Batch:
         """Take in an array: one unit that holds several messages, or none."""
+        self._streamed = None
         calls: list[tuple[Message, str | None]] = []
         seen: list[Observation] = []
         updates: list[Update] = []
@@ -171,12 +202,14 @@ class Witness:
 
     def event(self, side: Side, event: str) -> Annotations:
         """Take in a fact of the transport; when the agent's side is gone, so is the connection."""
+        self._streamed = None
         notes = self.conversation.end() if event == "exit" else []
         is_end = side is Side.AGENT and event in ("end", "exit")
         return Annotations(notes=notes, updates=self.view.lose() if is_end else ())
 
     def gone(self) -> Annotations:
         """Take in that the connection is no more, both ways."""
+        self._streamed = None
         return Annotations(notes=self.conversation.end(), updates=self.view.lose())
 
     def refuse(self, messages: list[Message]) -> Annotations:
@@ -185,6 +218,7 @@ class Witness:
         For the client its requests have failed, although no answer is on the wire
         (acp.md 5.2.6).
         """
+        self._streamed = None
         transitions: list[Transition] = []
         updates: list[Update] = []
         for message in messages:

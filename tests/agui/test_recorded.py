@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from acptap.agui.threads import Threads
 from tests.agui.plays import begin, brief, view
 
 RECORDED = {
@@ -110,9 +111,9 @@ STATES = {
 }
 
 
-def played(name, keep=True):
+def played(name, keep=True, threads=None):
     row = RECORDED[name]
-    run = begin(row["asked"], keep=keep)
+    run = begin(row["asked"], keep=keep, threads=threads)
     meanings = [run.event(value) for value in row["events"]]
     assert run.end("complete").updates == ()
     assert [note for meaning in meanings for note in meaning.notes] == []
@@ -162,16 +163,14 @@ def test_the_state_of_an_application():
 
 
 def test_the_resume_of_a_run_in_one_recording():
-    run, _ = played("pydantic_approval")
-    document = run._document
-    asked = RECORDED["pydantic_approval_resume"]["asked"]
-    from acptap.agui.inputs import RunInput  # noqa: PLC0415
-
-    assert document.seed(RunInput.read(asked), 20) == []
-    (interrupt,) = view(run).interrupts
-    assert (interrupt.outcome, interrupt.answer, interrupt.ended) == (
-        "resolved", {"approved": True}, 20,
-    )  # fmt: skip
+    threads = Threads(keep=True)
+    for name in ("pydantic_approval", "pydantic_approval_resume"):
+        run, _ = played(name, threads=threads)
+    assert run.input().notes == ()
+    (shown,) = threads.fold()
+    (interrupt,) = shown.interrupts
+    assert (interrupt.outcome, interrupt.answer) == ("resolved", {"approved": True})
+    assert shown.pending == []
 
 
 def test_what_comes_of_everything():

@@ -46,9 +46,11 @@ HI = rpc(
 DONE = rpc(2, result={"stopReason": "end_turn"})
 
 
-def recheck(recorded):
+AUTO = Header("auto", "http", "2026-11-30T16:00:00.000000Z", UPSTREAM, "acptap test")
+
+
+def recheck(recorded, header=AUTO):
     """A reader of the tape must come to the same annotations as the tap."""
-    header = Header("auto", "http", "2026-11-30T16:00:00.000000Z", UPSTREAM, "acptap test")
     reader = checking.Reader(header)
     for entry in recorded.entries:
         members = reader.members(entry)

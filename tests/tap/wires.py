@@ -70,8 +70,8 @@ class Line:
 class Recorded:
     """A recording of several TCP connections."""
 
-    def __init__(self, redactor=None, upstream=UPSTREAM):
-        self.tap = NetworkTap(upstream, redactor)
+    def __init__(self, redactor=None, upstream=UPSTREAM, protocol="auto"):
+        self.tap = NetworkTap(upstream, redactor, protocol=protocol)
         self.tape = []
 
     def line(self):

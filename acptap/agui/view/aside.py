@@ -1,7 +1,7 @@
 """What reasoning, subagents, state and snapshots do to a thread (agui.md 4.4 to 4.9)."""
 
 from acptap.agui.events import OWNER, Event, fields, items, owner_of, word
-from acptap.agui.patches import patch
+from acptap.agui.patches import copied, patch
 from acptap.agui.values import Failure, Subagent
 from acptap.agui.view.messages import ACTIVITY
 from acptap.agui.view.scene import Scene
@@ -14,7 +14,7 @@ _NOT_SAID_OF_IT = frozenset({"type", OWNER, "name", "timestamp", "rawEvent"})
 
 def state_put(scene: Scene, event: Event) -> None:
     """Replace the state."""
-    scene.document.value.state = event["snapshot"]
+    scene.document.value.state = copied(event["snapshot"])
     scene.tell(UpdateKind.STATE)
 
 

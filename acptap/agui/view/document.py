@@ -2,6 +2,7 @@
 
 from acptap.agui.events import Event, fields
 from acptap.agui.inputs import RunInput
+from acptap.agui.patches import copied
 from acptap.agui.rules import note
 from acptap.agui.values import Interrupt, Message, Reasoning, ThreadView
 from acptap.agui.view.messages import Messages
@@ -46,7 +47,7 @@ class Document:
         """
         self.speaker = None
         self.restate(asked.messages, line)
-        self.value.state = asked.state if asked.has_state else {}
+        self.value.state = copied(asked.state) if asked.has_state else {}
         notes = self._answered(asked, line)
         self._is_known = True
         return notes

@@ -1,9 +1,7 @@
 """What text, tool calls and activities do to a thread (agui.md 4.2, 4.3, 4.6)."""
 
-import copy
-
 from acptap.agui.events import Event, fields, optional, owner_of, word
-from acptap.agui.patches import patch
+from acptap.agui.patches import copied, patch
 from acptap.agui.rules import note
 from acptap.agui.values import Failure, Message, ToolCall
 from acptap.agui.view.messages import ACTIVITY
@@ -153,7 +151,7 @@ def activity_changed(scene: Scene, event: Event) -> None:
         scene.meet(note("agui/activity-on-message", id=id_))
         scene.message(*known, Change.ACTIVITY)
         return
-    patched = patch({} if known is None else copy.deepcopy(known[1].body), operations)
+    patched = patch({} if known is None else copied(known[1].body), operations)
     scene.notes += patched.notes
     if patched.failed or not isinstance(patched.value, dict):
         scene.notes += [] if patched.failed else [note("agui/patch-failed")]

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from acptap.acp.view import Folded
 from acptap.cassette import Entry
-from acptap.rereading import fold_entries
+from acptap.rereading import Folded, fold_entries
 from acptap.storage import Recording
 
 
@@ -26,5 +25,6 @@ def fold(
     """
     if isinstance(cassette, (str, PathLike)):
         with Recording(Path(cassette)) as recording:
-            return fold_entries(recording, at)
-    return fold_entries(cassette, at)
+            return fold_entries(recording, at, recording.header)
+    header = cassette.header if isinstance(cassette, Recording) else None
+    return fold_entries(cassette, at, header)

@@ -1,0 +1,1 @@
+"""Replay of AG-UI: recorded runs are found for live requests, and told with live ids."""
