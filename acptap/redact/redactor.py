@@ -1,10 +1,11 @@
 """Take secrets out of what goes on the tape. The traffic itself is never touched.
 
-A value in a slot (`acptap.acp.secrets`, `acptap.agui.secrets`) and whatever looks like a key (`acptap.redact.shapes`)
-becomes `[redacted:N]`, the same N for the same secret in the whole cassette. Values of slots are
-learnt: from then on they are found in every string value, on standard error and in noise, those of
-fewer than twelve characters only as whole words. Only the secret changes: all other bytes stay as
-they were, and so do types, a number becomes 0. No input makes it raise.
+A value in a slot (`acptap.acp.secrets`, `acptap.agui.secrets`) and whatever looks like a key
+(`acptap.redact.shapes`) becomes `[redacted:N]`, the same N for the same secret in the whole
+cassette. Values of slots are learnt: from then on they are found in every string value, on standard
+error and in noise, those of fewer than twelve characters only as whole words. Only the secret
+changes: all other bytes stay as they were, and so do types, a number becomes 0. No input makes it
+raise.
 """
 
 import base64
@@ -90,7 +91,7 @@ class Redactor:
 
     def suspects_run(self, data: bytes) -> bool:
         """Return whether any of the lines in `data`, which may be of an AG-UI run, is suspect."""
-        return self.suspects(data) or runs.may_hold(data) or self._shows(data)
+        return self.suspects(data) or runs.may_hold(data)
 
     def suspects(self, data: bytes, start: int = 0) -> bool:
         """Return whether any of the whole lines in `data` may need redaction.

@@ -104,7 +104,7 @@ class _Layout:
             part.lane = lane
             if _waits_elsewhere(part, lane):
                 assert part.refers is not None
-                self.script.ties[part.refers] = lane
+                self.script.ties.setdefault(part.refers, []).append(lane)
         step.lane = lane
         lane.steps.append(step)
         self._before = lane

@@ -216,6 +216,14 @@ def _item(items: list[object], index: int) -> object:
 
 
 def is_same(old: object, new: object, *, exact: bool, redacted: bool) -> bool:
+    """Return whether two values that hold no others are the same.
+
+    Args:
+        old: The recorded one.
+        new: The live one.
+        exact: Whether null is another thing than no member.
+        redacted: Whether secrets were taken out of the recorded one.
+    """
     if redacted and isinstance(old, str) and _PLACEHOLDER.search(old):
         return _fits(old, new)
     if not exact and old in _NOTHING and new in _NOTHING:

@@ -263,7 +263,7 @@ class Player:
         self._left -= not step.optional
         released = self._casting.progress(step.home).match(step, self._awaited)
         tied = self.script.ties.get(step)
-        return self._go_on([] if tied is None else [tied], released)
+        return self._go_on(tied or (), released)
 
     def _go_on(self, lanes: Iterable[Lane], released: Iterable[Step] = ()) -> list[Release]:
         """Return what is released, and what may go in some lanes and in those that open by it."""

@@ -8,9 +8,6 @@ from acptap.replay.script import Lane, Refused, Step, is_noise
 from acptap.replay.voice import Voice
 from acptap.wire import jsontext
 
-UNMATCHED = -32001
-"""The error code of acptap's own answers."""
-
 INTERNAL = -32603
 """The error code with which clients report what went wrong beneath them."""
 

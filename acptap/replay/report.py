@@ -8,6 +8,9 @@ from typing import assert_never
 from acptap.replay.difference import Difference
 from acptap.replay.script import Step, StepKind
 
+UNMATCHED = -32001
+"""The error code of acptap's own answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Miss:
@@ -33,6 +36,12 @@ class Miss:
         if self.difference is not None:
             said["difference"] = self.difference.as_json()
         return said
+
+    def as_error(self) -> dict[str, object]:
+        """Return it as the error that a client is answered with."""
+        said = self.as_json()
+        del said["what"]  # the message says it
+        return {"code": UNMATCHED, "message": f"acptap: {self}", "data": {"acptap": said}}
 
     def __str__(self) -> str:
         parts = [self.what]

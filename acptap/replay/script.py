@@ -159,7 +159,7 @@ class Script:
             method, in recorded order.
         spare: How many of the client's optional messages there are of a kind (`spare_key`).
         mints: For an agent's answer that names new sessions: their ids.
-        ties: For a client's request that is answered in a batch of another lane: that lane.
+        ties: For a client's request that batches of other lanes answer or quote: those lanes.
         uses: What the agent did that a client must be able to do (keys of `capabilities.NEEDS`),
             with the line it did it in first.
         refused: The calls of the client that never got to the agent, and how they were answered.
@@ -179,7 +179,7 @@ class Script:
     calls: dict[tuple[StepKind, str], list[Step]] = field(default_factory=dict)
     spare: Counter[object] = field(default_factory=Counter)
     mints: dict[Step, tuple[str, ...]] = field(default_factory=dict)
-    ties: dict[Step, Lane] = field(default_factory=dict)
+    ties: dict[Step, list[Lane]] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
     refused: dict[Step, Refused] = field(default_factory=dict)
     refused_answers: dict[Step, list[Refused]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from acptap.cassette import Annotations, encode_binary, encode_front, encode_pay
 from acptap.http import HttpRequest, HttpResponse, decode_headers
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
+from acptap.redact.frames import clear_frame
 from acptap.redact.heads import clear_headers, clear_request, clear_response
 from acptap.tap.bodies import Body, Damaged, Room, Splitter, text_of
 from acptap.tap.scribe import Frame, Scribe
@@ -229,8 +230,14 @@ class ExchangeTap:
                 meaning, more = channel.frame_piece(unit), unit.more
             else:
                 meaning = channel.frame(raw)
-            front = encode_front(more=more, annotations=meaning)
-            yield head + front + encode_binary(raw) + b"}\n"
+            clear = self._cleared_frame(raw, is_piece=isinstance(unit, Piece))
+            front = encode_front(more=more, redacted=clear is not raw, annotations=meaning)
+            yield head + front + encode_binary(clear) + b"}\n"
+
+    def _cleared_frame(self, raw: bytes, *, is_piece: bool) -> bytes:
+        if self._redactor is None:
+            return raw
+        return self._redactor.plain(raw) if is_piece else clear_frame(self._redactor, raw)
 
 
 def _remarks(kind: Kind, exchange: Exchange, side: Side, _text: bytes, raw: bytes) -> Annotations:

@@ -1,4 +1,4 @@
-"""HTTP exchanges as a timeline follows them: what was asked, and whether it is ACP."""
+"""HTTP exchanges as a timeline follows them: what was asked, and whether it is ACP or a run."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -15,6 +15,28 @@ _FAILED = 400
 
 
 @dataclass(slots=True, eq=False)
+class Run:
+    """An AG-UI run.
+
+    Attributes:
+        thread: Its thread; None if that is not known.
+        is_started: Whether RUN_STARTED was seen.
+        is_over: Whether its end was told.
+    """
+
+    thread: str | None
+    is_started: bool = False
+    is_over: bool = False
+    _last: dict[tuple[str, str | None], str] = field(default_factory=dict)
+
+    def part_of(self, type_: str, owner: str | None, id_: str | None) -> str | None:
+        """Return what an event brings a part of: without an id, the same as the last one."""
+        if id_ is not None:
+            self._last[type_, owner] = id_
+        return self._last.get((type_, owner))
+
+
+@dataclass(slots=True, eq=False)
 class Exchange:
     """One request and its answer; behind a 101, all of a WebSocket.
 
@@ -23,6 +45,7 @@ class Exchange:
         head: How its row reads.
         at: When it came, in seconds; None if it was lost.
         is_acp: Whether it belongs to an ACP connection.
+        run: The AG-UI run that it is, if it is one.
         posted: What the client posted, in a few words; empty if that is no message.
         response: The final answer's head.
         closed: Who has sent a close frame.
@@ -32,6 +55,7 @@ class Exchange:
     head: Reading
     at: float | None = None
     is_acp: bool = False
+    run: Run | None = None
     posted: str = ""
     response: HttpResponse | None = None
     closed: set[Side] = field(default_factory=set)
@@ -43,7 +67,9 @@ class Exchange:
 
     @property
     def session(self) -> str | None:
-        """The session that its head names."""
+        """The session that its head names, or the thread of a run."""
+        if self.run is not None:
+            return self.run.thread
         return self.request.value(SESSION_ID) if self.is_acp else None
 
     @property
@@ -56,10 +82,19 @@ class Exchange:
         """Whether it went on as a WebSocket."""
         return self.asks_socket and self.response is not None and self.response.status == SWITCHING
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was refused."""
+        return self.response is not None and self.response.status >= _FAILED
+
     def speaks(self, side: Side) -> bool:
         """Return whether what a side sends may be a message of ACP; an error page is none."""
-        has_failed = self.response is not None and self.response.status >= _FAILED
-        return self.is_acp and not (has_failed and side is Side.AGENT)
+        return self.is_acp and not (self.has_failed and side is Side.AGENT)
+
+
+def _brings_events(exchange: Exchange) -> bool:
+    """Return whether an answer is the events of a run, which may go on for long."""
+    return exchange.run is not None and not exchange.has_failed
 
 
 def is_on_network(entry: Entry) -> bool:
@@ -72,10 +107,12 @@ class Exchanges:
 
     Attributes:
         ways: Which ways ACP passes: `http`, `websocket`.
+        has_runs: Whether there are runs of AG-UI.
     """
 
     def __init__(self) -> None:
         self.ways: set[str] = set()
+        self.has_runs = False
         self._known: dict[object, Exchange] = {}
         self._over: deque[object] = deque()
 
@@ -104,6 +141,13 @@ class Exchanges:
         if not asks_socket:
             self.ways.add("http")
 
+    def run(self, exchange: Exchange, thread: str | None) -> Run:
+        """Take in that an exchange is a run, so that its head says nothing new."""
+        exchange.head.is_open, exchange.head.is_routine = False, True
+        exchange.run = Run(thread)
+        self.has_runs = True
+        return exchange.run
+
     def answer(self, entry: Entry, response: HttpResponse) -> Exchange:
         """Take in the head of an answer; return what it answers."""
         exchange = self.find(entry)
@@ -111,7 +155,7 @@ class Exchanges:
             exchange.response = response
             if exchange.is_socket:
                 self.ways.add("websocket")
-            elif not response.is_event_stream:
+            elif not (response.is_event_stream or _brings_events(exchange)):
                 self.retire(entry)
         return exchange
 

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from acptap.timeline.gists import LIMIT, quoted
+from acptap.timeline.gists import LIMIT
+from acptap.timeline.reading import Chunk
 from acptap.timeline.rows import Row, on_one_line
 
 
@@ -20,7 +21,7 @@ class Folding:
 
     def __init__(self, span: float | None = None) -> None:
         self.span = span
-        self._runs: dict[object, tuple[object, Row, list[str]]] = {}
+        self._runs: dict[object, tuple[object, Row, Chunk, list[str]]] = {}
 
     def add(self, row: Row) -> list[Row]:
         """Take in a row and return the rows that are complete."""
@@ -28,23 +29,24 @@ class Folding:
         if chunk is None or row.moves:
             return [*self.flush(), row]
         session = row.key(row.sessions[0]) if row.sessions else row.conn
-        key = (row.side, row.reading.update, chunk[0], [note.rule for note in row.notes])
+        name = row.reading.update or row.reading.method
+        key = (row.side, name, chunk.of, [note.rule for note in row.notes])
         run = self._runs.get(session)
         done: list[Row] = []
         if run is not None and (run[0] != key or self._is_long(run[1], row.at)):
             done, run = self.flush(), None
         if run is None:
-            self._runs[session] = (key, replace(row), [chunk[1]])
+            self._runs[session] = (key, replace(row), chunk, [chunk.text])
         else:
-            self._extend(run[1], run[2], row, chunk[1])
+            self._extend(run[1], run[3], row, chunk.text)
         return done
 
     def flush(self) -> list[Row]:
         """Return the rows that are not complete, as far as they have come."""
         done = []
-        for _, row, texts in self._runs.values():
+        for _, row, first, texts in self._runs.values():
             if row.count > 1:
-                row.gist = on_one_line(quoted("".join(texts)))
+                row.gist = on_one_line(first.told("".join(texts)))
             done.append(row)
         self._runs.clear()
         return done

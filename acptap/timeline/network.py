@@ -83,7 +83,6 @@ def _response(entry: Entry, exchanges: Exchanges) -> Reading:
     response = HttpResponse.from_json(entry.front.get("http"))
     exchange = exchanges.answer(entry, response)
     status, method = response.status, exchange.request.method
-    is_quiet = method in ("GET", "POST") and response.is_event_stream is (method == "GET")
     return Reading(
         Kind.HTTP,
         method,
@@ -91,11 +90,22 @@ def _response(entry: Entry, exchanges: Exchanges) -> Reading:
         failed=status >= _FAILED,
         took=None if exchange.at is None else entry.at - exchange.at,
         is_bare=True,
-        is_routine=exchange.is_acp and (response.is_interim or (is_quiet and status in _OK)),
+        is_routine=_is_expected(response, exchange),
         is_aside=not exchange.is_acp,
         session=exchange.session,
         ends=exchange.is_acp and method == "DELETE" and status in _OK,
     )
+
+
+def _is_expected(response: HttpResponse, exchange: Exchange) -> bool:
+    """Return whether an answer's head is as it is always, so that it says nothing new."""
+    if exchange.run is None and not exchange.is_acp:
+        return False
+    if exchange.run is not None or response.is_interim:
+        return response.is_interim or response.status in _OK
+    method = exchange.request.method
+    is_quiet = method in ("GET", "POST") and response.is_event_stream is (method == "GET")
+    return is_quiet and response.status in _OK
 
 
 def _told_by(response: HttpResponse, exchange: Exchange) -> Iterator[str]:
@@ -119,6 +129,7 @@ def _told_by(response: HttpResponse, exchange: Exchange) -> Iterator[str]:
 
 def _end(entry: Entry, exchange: Exchange) -> Reading:
     is_told = entry.side in exchange.closed  # its close frame said so
+    is_told = is_told or (exchange.run is not None and exchange.run.is_over)
     return Reading(
         Kind.HTTP, gist=words("ended", _place(entry, exchange)), is_still=True,
         is_routine=is_told, ends=exchange.is_socket,

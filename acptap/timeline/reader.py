@@ -1,6 +1,5 @@
 """Reads entries for people: kind, method and gist of each."""
 
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -19,12 +18,13 @@ from acptap.jsonrpc import (
 )
 from acptap.pairing import Ledger
 from acptap.timeline import gists, network
-from acptap.timeline.exchanges import Exchanges, is_on_network
+from acptap.timeline.exchanges import Exchange, Exchanges, is_on_network
 from acptap.timeline.gists import member
-from acptap.timeline.reading import Kind, Reading
+from acptap.timeline.reading import Chunk, Kind, Reading
+from acptap.timeline.runs import Runs
+from acptap.timeline.titles import Titles
 from acptap.wire import jsontext
 
-_TITLES = 1000
 _EVENTS = {"end": "closed its stream", "abort": "stopped reading"}
 
 
@@ -39,18 +39,20 @@ class Reader:
     """Reads the entries of a cassette in order; it must see all of them to know what answers what.
 
     Attributes:
-        versions: The protocol versions that were settled, as they were spelled.
+        versions: The versions of ACP that were settled, as they were spelled.
         agent: What the agent calls itself.
         exchanges: The HTTP exchanges.
+        runs: Reads those of them that are runs of AG-UI.
     """
 
     def __init__(self) -> None:
         self.versions: dict[str, None] = {}
         self.agent = ""
         self.exchanges = Exchanges()
+        self.runs = Runs(self.exchanges)
         self._greetings = 0  # how many `initialize` are open
         self._calls: dict[int, Ledger[_Call]] = {}
-        self._titles: OrderedDict[tuple[int, str, str], str] = OrderedDict()
+        self._titles = Titles()
 
     def read(self, entry: Entry) -> Reading:
         """Return what an entry is and says."""
@@ -72,11 +74,13 @@ class Reader:
         return self._messages(entry, value, read_all(value, text))
 
     def read_handshake(self, entry: Entry) -> None:
-        """Take in `initialize` and its answer, and heads over HTTP; read nothing else."""
+        """Take in heads over HTTP and the beginnings of conversations; read nothing else."""
         if entry.event is not None:
             if "http" in entry.front and is_on_network(entry):
                 network.read_event(entry, self.exchanges)
             return
+        if is_on_network(entry):
+            self.runs.survey(entry, self.exchanges.find(entry))
         if not (self._greetings or b"initialize" in entry.payload):
             return
         text = entry.reading()
@@ -96,14 +100,23 @@ class Reader:
             return network.read_event(entry, self.exchanges)
         if entry.oversize:
             return _piece(entry)
-        exchange, text = self.exchanges.find(entry), entry.reading()
+        exchange = self.exchanges.find(entry)
+        if entry.is_frame:
+            return self.runs.frame(entry, exchange)
+        text = entry.reading()
         if exchange.is_socket and network.is_binary(entry):
             return network.read_unit(entry, exchange)
         try:
             value = jsontext.parse(text)
         except ValueError:
             return network.read_unit(entry, exchange)
-        messages = read_all(value, text)
+        of_run = self.runs.read(entry, exchange, value)
+        return of_run or self._unit(entry, exchange, value, read_all(value, text))
+
+    def _unit(
+        self, entry: Entry, exchange: Exchange, value: object, messages: list[Message]
+    ) -> Reading:
+        """Return how JSON reads that passed on the network and is no part of a run."""
         if not self._is_acp(entry, messages):
             return network.read_unit(entry, exchange)
         reading = self._messages(entry, value, messages)
@@ -162,8 +175,8 @@ class Reader:
             )
         else:
             of = member(update, "messageId") or member(update, "toolCallId")
-            reading.chunk = (of or member(update, "terminalId"), text)
-            reading.gist = gists.quoted(text)
+            reading.chunk = Chunk(of or member(update, "terminalId"), text)
+            reading.gist = reading.chunk.told()
         return reading
 
     def _titled(self, conn: int, session: object, update: object) -> object:
@@ -173,12 +186,9 @@ class Reader:
             return update
         key, title = (conn, str(session), tool), update.get("title")
         if isinstance(title, str):
-            self._titles[key] = title[: gists.LIMIT]
-            self._titles.move_to_end(key)
-            if len(self._titles) > _TITLES:
-                self._titles.popitem(last=False)
+            self._titles.put(key, title[: gists.LIMIT])
             return update
-        return update | {"title": self._titles.get(key, tool)}
+        return update | {"title": self._titles.find(key, tool)}
 
     def _response(self, entry: Entry, response: Response) -> Reading:
         call = self._ledger(entry).settle(entry.side.other, response.id)

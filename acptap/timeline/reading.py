@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
+
+_LONGEST = 500
+"""Characters of what was said that are told."""
 
 
 class Kind(StrEnum):
@@ -19,17 +23,38 @@ class Kind(StrEnum):
     HTTP = "http"
 
 
+class Chunk(NamedTuple):
+    """A part of a text that comes in parts.
+
+    Attributes:
+        of: What the text belongs to.
+        text: What this part adds.
+        before: What stands before the text where it is told.
+        behind: What stands behind it.
+    """
+
+    of: object
+    text: str
+    before: str = '"'
+    behind: str = '"'
+
+    def told(self, text: str | None = None) -> str:
+        """Return how the part reads, or the text of several of them."""
+        said = self.text if text is None else text
+        return f"{self.before}{said[:_LONGEST]}{self.behind}"
+
+
 @dataclass(slots=True)
 class Reading:
     """What an entry is and says.
 
     Attributes:
         kind: What it is.
-        method: The method; of a response, that of its request; of an event, its name.
+        method: The method; of a response, that of its request; of an event, its name or type.
         update: The update's name.
         id: The request id as it stands in JSON; a number beyond 64 bits by its spelling.
         gist: What it says, unescaped.
-        chunk: Of a chunk: the message it belongs to and the text it adds.
+        chunk: What it adds to a text, if it does that and no more.
         failed: Whether it is an error response, or a failed answer over HTTP.
         took: Of a response: seconds since its request.
         is_bare: Whether the gist says all, and no name goes before it.
@@ -46,7 +71,7 @@ class Reading:
     update: str | None = None
     id: str | int | None = None
     gist: str = ""
-    chunk: tuple[object, str] | None = None
+    chunk: Chunk | None = None
     failed: bool = False
     took: float | None = None
     is_bare: bool = False

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from acptap.errors import UsageError
+from acptap.timeline.events import text_of_frame
 from acptap.timeline.printable import visible
 from acptap.timeline.rows import Key, Row, Track
 from acptap.wire.jsontext import dump
@@ -99,6 +100,8 @@ class Selection:
 def _occurs(pattern: re.Pattern[str], row: Row) -> bool:
     if pattern.search(row.gist):
         return True
-    head = row.entry.front.get("http")
-    text = row.entry.unit() if head is None else dump(head)
+    head, entry = row.entry.front.get("http"), row.entry
+    text = dump(head) if head is not None else entry.unit()
+    if entry.is_frame:
+        text = text_of_frame(text)
     return pattern.search(text.decode("utf-8", "replace")) is not None

@@ -101,10 +101,7 @@ class Leg(asyncio.Protocol):
         """Send a reset at once, and be done."""
         if self._transport is not None:
             self._is_resetting = True
-            sock = self._transport.get_extra_info("socket")
-            with suppress(OSError):  # macOS, of a connection that the peer has reset
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
-            self._transport.abort()
+            reset_at_once(self._transport)
 
     def hold(self) -> None:
         """Read no more until told to go on."""
@@ -178,6 +175,23 @@ class Leg(asyncio.Protocol):
             loop.call_later(_LOOK, self._reset_when_delivered)
         else:
             self.abort()
+
+
+def reset_at_once(transport: asyncio.Transport) -> None:
+    """Send a reset; what the peer does not have yet is lost."""
+    sock = transport.get_extra_info("socket")
+    with suppress(OSError):  # macOS, of a connection that the peer has reset
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    transport.abort()
+
+
+async def reset(transport: asyncio.Transport) -> None:
+    """Send a reset when the peer has what was written, or has had time to take it."""
+    for _ in range(int(PATIENCE / _LOOK)):
+        if transport.is_closing() or not unsent(transport):
+            break
+        await asyncio.sleep(_LOOK)
+    reset_at_once(transport)
 
 
 def left_behind(transport: asyncio.BaseTransport) -> Iterator[bytes]:

@@ -139,15 +139,14 @@ class Witness:
         It changes nothing either: the view was told the same twice, and the conversation heeds
         only that something was said, if that.
         """
-        message, observed, _, updates = seen
-        if side is Side.CLIENT or self._keep or not updates or updates is not self._told:
+        if side is Side.CLIENT or self._keep or not seen.updates or seen.updates is not self._told:
             return False
-        session = observed.session
-        if session is None or observed.notes or observed.transitions:
-            return False
-        match message:
+        match seen.message:
             case Notification(
-                params={"update": {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk"}}
+                params={
+                    "sessionId": str(session),
+                    "update": {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk"},
+                }
             ):
                 is_watched = self.conversation.sessions[session].record.watched
                 return text.endswith(_TEXT) and not is_watched

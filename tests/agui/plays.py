@@ -65,8 +65,8 @@ def event(words):
     name, *given = plain.split()
     type_, members, defaults = SHORT.get(name, (name, [], {}))
     said = {"type": type_, **defaults}
-    said |= {"subagentRunId": word[1:] for word in given if word.startswith("@")}
     said |= zip(members, [word for word in given if not word.startswith("@")], strict=False)
+    said |= [("subagentRunId", word[1:]) for word in given if word.startswith("@")]
     return said | (json.loads(brace + rest) if brace else {})
 
 
@@ -120,8 +120,8 @@ def take(run, words):
 def lines_of(play):
     """The lines of a play: what passes, the updates, the rules."""
     for line in filter(None, map(str.strip, play.splitlines())):
-        line, _, rules = line.partition(" # ")
-        words, _, updates = line.partition(" = ")
+        passing, _, rules = line.partition(" # ")
+        words, _, updates = passing.partition(" = ")
         yield words.strip(), _list(updates), _list(rules)
 
 

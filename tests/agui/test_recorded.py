@@ -164,8 +164,8 @@ def test_the_state_of_an_application():
 
 def test_the_resume_of_a_run_in_one_recording():
     threads = Threads(keep=True)
-    for name in ("pydantic_approval", "pydantic_approval_resume"):
-        run, _ = played(name, threads=threads)
+    played("pydantic_approval", threads=threads)
+    run, _ = played("pydantic_approval_resume", threads=threads)
     assert run.input().notes == ()
     (shown,) = threads.fold()
     (interrupt,) = shown.interrupts

@@ -13,6 +13,10 @@ END = "\nRF"
 TEXT = "RS\nTMS m\nTMC m x\nTME m"
 OWNED = "RS\nSAS s\nSAS z\n"
 ENDS = "\nSAF s\nSAF z\nRF"
+RESTATED = (
+    'MS {"messages":[{"id":"x","role":"assistant","subagentRunId":"z",'
+    '"toolCalls":[{"id":"c"},{"id":7}]},{"role":"user"}]}'
+)
 CALL = "RS\nTCS c\nTCE c\n"
 
 # name, the last word is the rule: a run that keeps it, a run that breaks it once
@@ -34,7 +38,8 @@ PAIRS = {
     "V9 arguments tool-call-not-open": ("RS\nTCS c\nTCA c 1\nTCE c" + END, "RS\nTCA c" + END),
     "V9 end tool-call-not-open": (CALL + END, CALL + "TCE c" + END),
     "V10 span-twice": ("RS\nRGS r\nRMS r\nRME r\nRGE r" + END, "RS\nRGS r\nRGS r\nRGE r" + END),
-    "V10 reasoning-twice": ("RS\nRGS r\nRMS r\nRME r\nRGE r" + END, "RS\nRMS r\nRMS r\nRME r" + END),
+    "V10 reasoning-twice": ("RS\nRGS r\nRMS r\nRME r\nRGE r" + END,
+                            "RS\nRMS r\nRMS r\nRME r" + END),
     "V11 content reasoning-not-open": ("RS\nRMS r\nRMC r x\nRME r" + END, "RS\nRMC r x" + END),
     "V11 end reasoning-not-open": ("RS\nRMS r\nRME r" + END, "RS\nRGS r\nRME r\nRGE r" + END),
     "V11 span-not-open": ("RS\nRGS r\nRGE r" + END, "RS\nRMS r\nRME r\nRGE r" + END),
@@ -86,13 +91,17 @@ PAIRS = {
         "\nTME m @z" + ENDS,
         OWNED + 'TMS m @s\nMS {"messages":[{"id":"m","role":"assistant","subagentRunId":"z"}]}'
         "\nTMC m @s\nTME m" + ENDS),
+    "V18 a restated call wrong-owner": (
+        OWNED + "TCS c @s\n" + RESTATED + "\nTCE c @z" + ENDS,
+        OWNED + "TCS c @s\n" + RESTATED + "\nTCA c @s\nTCE c" + ENDS),
     "V18 an echo fills gaps wrong-owner": (
         'RS {"input":{"messages":[{"id":"m","subagentRunId":"s"}]}}\nTMS m @s\nTME m' + END,
         'RS {"input":{"messages":[{"id":"m","subagentRunId":"s"}]}}\nTMS m @z' + END),
     "V18 a result takes its message over wrong-owner": (
         OWNED + "TCS c\nTCE c\nTCR m c ok @s\nTMS m @s\nTME m" + ENDS,
         OWNED + "TCS c\nTCE c\nTCR m c ok @s\nTMS m @z" + ENDS),
-    "V19 call-owner": (OWNED + "TMS m @s\nTME m\nTCS c m @s\nTCE c\nTCS d m\nTCA d 1 @s\nTCE d" + ENDS,
+    "V19 call-owner": (OWNED + "TMS m @s\nTME m\nTCS c m @s\nTCE c\n"
+                       "TCS d m\nTCA d 1 @s\nTCE d" + ENDS,
                        OWNED + "TMS m @s\nTME m\nTCS c m @z" + ENDS),
     "V19 reopened call-owner": (OWNED + "TCS c @s\nTCE c\nTCS c\nTCE c" + ENDS,
                                 OWNED + "TCS c @s\nTCE c\nTCS c @z" + ENDS),
@@ -112,7 +121,8 @@ PAIRS = {
         OWNED + 'TMK m x @s\nTMK @s {"delta":"y"}' + ENDS,
         OWNED + 'TMK m x @s\nTMK @z {"delta":"y"}' + ENDS),
     "C2 role chunk-changes": (
-        'RS\nTMK m x\nTMK m {"role":"assistant"}' + END, 'RS\nTMK m x\nTMK m {"role":"user"}' + END),
+        'RS\nTMK m x\nTMK m {"role":"assistant"}' + END,
+        'RS\nTMK m x\nTMK m {"role":"user"}' + END),
     "C2 name chunk-changes": (
         'RS\nTMK m {"name":"n"}\nTMK m {"name":"n"}' + END, 'RS\nTMK m\nTMK m {"name":"n"}' + END),
     "C2 tool chunk-changes": ("RS\nTCK c f\nTCK c f" + END, "RS\nTCK c f\nTCK c g" + END),
@@ -146,8 +156,7 @@ PAIRS = {
     "retired-event": ("RS\nRGS r\nRGE r" + END, "RS\nTHINKING_START\nTHINKING_END" + END),
     "malformed-event": ("RS\nSS {\"snapshot\":null}" + END, "RS\nSS" + END),
     "malformed-member": ("RS\nTMS m user\nTME m" + END, "RS\nTMS m tool\nTME m" + END),
-    "A5 null-member": ('RS\nTCS c {"parentMessageId":null,"rawEvent":null}\nTCE c\n'
-                       'RF {"result":null,"outcome":null}',
+    "A5 null-member": ('RS\nTCS c {"parentMessageId":null}\nTCE c\nRF {"outcome":null}',
                        'RS\nTCS c {"timestamp":null}\nTCE c' + END),
     "41 unknown-outcome": ('RS\nRF {"outcome":{"type":"success"}}',
                            'RS\nRF {"outcome":{"type":"napping"}}'),

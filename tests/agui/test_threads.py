@@ -15,7 +15,7 @@ from tests.agui.plays import ASKED, begin, event, lines_of, perform, take, view
 
 # Requests
 
-INPUTS = {
+INPUTS: dict[str, tuple[object, object]] = {
     "the least": ({"threadId": "t", "runId": "r", "messages": []}, ("t", "r", [], None, False)),
     "no thread": ({"runId": "r", "messages": []}, None),
     "a number": ({"threadId": 1, "runId": "r", "messages": []}, None),
@@ -38,14 +38,16 @@ def test_input(value, read):
     assert said == read
 
 
+ANSWERS = [{"interruptId": "i", "status": "resolved", "payload": 1}, {"status": "x"}]
+
+
 def test_input_answers():
-    asked = RunInput.read(ASKED | {
-        "parentRunId": "p",
-        "resume": [{"interruptId": "i", "status": "resolved", "payload": 1}, {"status": "x"}]})  # fmt: skip
-    assert asked.answers == [Answer("i", "resolved", 1)]
-    assert asked.parent == "p"
-    assert RunInput.read(ASKED).answers is None
-    assert RunInput.read(ASKED).parent is None
+    asked = RunInput.read(ASKED | {"parentRunId": "p", "resume": ANSWERS})
+    assert asked is not None
+    assert (asked.answers, asked.parent) == ([Answer("i", "resolved", 1)], "p")
+    asked = RunInput.read(ASKED)
+    assert asked is not None
+    assert (asked.answers, asked.parent) == (None, None)
 
 
 SEEDED = {
@@ -290,8 +292,10 @@ def test_what_is_shown_of_ends_and_errors():
     run = begin()
     for words, _, _ in lines_of('RS\nRE {"message":"boom","code":"E"}'):
         take(run, words)
-    assert [error.as_json() for error in view(run).errors] == [
-        {"line": 1, "kind": "run", "message": "boom", "code": "E", "rule": None, "fatal": True}]  # fmt: skip
+    (error,) = view(run).errors
+    assert error.as_json() == {
+        "line": 1, "kind": "run", "message": "boom", "code": "E", "rule": None, "fatal": True,
+    }  # fmt: skip
     assert [done.as_json() for done in view(run).done] == [
         {"line": 1, "began": 1, "run": "r", "end": "failed", "result": None, "pending": [],
          "aborted": False, "usage": None}]  # fmt: skip
@@ -317,7 +321,7 @@ def test_threads_in_order_of_appearance_and_forgotten():
     few = Threads()
     for number in range(1001):
         begin({"threadId": str(number)}, threads=few)
-    assert [shown.id for shown in few.fold()][0] == "1"
+    assert next(shown.id for shown in few.fold()) == "1"
 
 
 def test_without_values_little_is_kept():
@@ -332,7 +336,7 @@ def test_without_values_little_is_kept():
 
 # Patches
 
-PATCHES = {
+PATCHES: dict[str, tuple[object, list[object], object]] = {
     "52 on null": (None, [{"op": "add", "path": "/a", "value": 1}], None),
     "54 the root": ({"a": 1}, [{"op": "replace", "path": "", "value": [1]}], [1]),
     "53 move": ({"a/b": 1, "c": []}, [{"op": "move", "from": "/a~1b", "path": "/c/-"}],
@@ -369,11 +373,9 @@ def test_what_is_nested_too_deeply_is_not_copied():
 # Whatever is said
 
 IDS = st.sampled_from(["a", "b", "u", "c"])
-MEMBERS = {
-    name: IDS
-    for name in ("messageId", "toolCallId", "parentMessageId", "entityId", "stepName",
-                 "threadId", "runId", "parentSubagentRunId", "toolCallName", "activityType")
-} | {
+NAMES = ("messageId", "toolCallId", "parentMessageId", "entityId", "stepName", "threadId", "runId",
+         "parentSubagentRunId", "toolCallName", "activityType")  # fmt: skip
+MEMBERS = dict.fromkeys(NAMES, IDS) | {
     "subagentRunId": st.sampled_from(["a", "b", None]),
     "delta": st.sampled_from(["x", "", [], [{"op": "add", "path": "/a", "value": {}}], None]),
     "patch": st.sampled_from([[], [{"op": "add", "path": "/a", "value": 1}], [{"op": "test"}]]),
@@ -391,9 +393,11 @@ MEMBERS = {
     "timestamp": st.sampled_from([1, 1.5, None]),
     "metadata": st.sampled_from([{"a": 1}, None]),
 }  # fmt: skip
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-                    lambda inner: st.lists(inner, max_size=3)
-                    | st.dictionaries(st.sampled_from(["type", "a", "messageId"]), inner))  # fmt: skip
+KEYS = st.sampled_from(["type", "a", "messageId"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner),
+)
 
 
 @st.composite

@@ -82,9 +82,10 @@ class Proxy:
 
 
 @contextmanager
-def recording(upstream: int, tape: Path) -> Iterator[Proxy]:
+def recording(upstream: int, tape: Path, protocol: str = "auto") -> Iterator[Proxy]:
     """Run the proxy in front of a port; it must have been able to record all."""
-    command = [*_PROXY, "-w", str(tape), "--upstream", f"http://127.0.0.1:{upstream}"]
+    url = f"http://127.0.0.1:{upstream}"
+    command = [*_PROXY, "-w", str(tape), "--protocol", protocol, "--upstream", url]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as proxy:
         assert proxy.stderr is not None
         try:
@@ -131,12 +132,13 @@ def _await(port: int) -> None:
 
 
 @contextmanager
-def behind(kind: str) -> Iterator[tuple[int, Proxy]]:
+def behind(kind: str, protocol: str = "auto") -> Iterator[tuple[int, Proxy]]:
     """Run a server, and the proxy in front of it; give the ports of both."""
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         server = stack.enter_context(serving(kind))
-        yield server, stack.enter_context(recording(server, Path(folder, "tape.jsonl")))
+        tape = Path(folder, "tape.jsonl")
+        yield server, stack.enter_context(recording(server, tape, protocol))
 
 
 def resident(pid: int) -> int:

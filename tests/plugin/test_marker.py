@@ -89,7 +89,7 @@ BAD = {
         '"hello.jsonl", mach="exact"',
         (
             "acptap: @pytest.mark.acptap: there is no argument 'mach'; the arguments are match, "
-            "ignore, speed, patience, allow_unplayed, upstream"
+            "ignore, speed, patience, allow_unplayed, verbatim, shift_expiry, upstream"
         ),
     ),
     "two cassettes": (

@@ -894,3 +894,24 @@ def test_a_batch_of_one_answers_the_agent():
     hear(player, new_request(1))
     player.receive(b'[{"id":0,"result":{}}]')
     assert player.report().clean
+
+
+def test_a_request_that_two_batches_of_other_lanes_wait_for():
+    """One quotes it, the other answers it, each in the lane of another request."""
+    conversation = [
+        request(1, "session/new", cwd=HOME),
+        request(2, "session/list"),
+        request(3, "auth/status"),
+        noise(
+            b'[{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1"}},'
+            b'{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"requestId":2}}]\n'
+        ),
+        answers(1, {"sessionId": "s1"}),
+        answer(0, {"action": "accept"}),
+        noise(b'[{"jsonrpc":"2.0","id":3,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]\n'),
+    ]
+    player = player_of(conversation)
+    said = [line for line in conversation if line.side is Side.CLIENT]
+    assert hear(player, *said) == [[], [5, 6], [8], []]
+    assert player.report().lines() == []
+    assert player.finished

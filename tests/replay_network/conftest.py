@@ -44,13 +44,13 @@ async def serve():
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
 
-        async def begin(cassette, *, run=None, once=False, **options):
+        async def begin(cassette, *, run=None, once=False, warn=print, **options):
             listen = Listen("127.0.0.1", 0)
             sockets = listening.open_sockets(listen)
             url = listening.url_of(listening.address_of(sockets))
             server = CassetteServer(
                 Programme.load(cassette), ReplayOptions(**options), Admission.of(listen),
-                run=run, once=once,
+                run=run, once=once, warn=warn,
             )  # fmt: skip
             await server.start(sockets)
             served = Served(server, url, session)

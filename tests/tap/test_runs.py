@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from acptap.agui import proto
 from acptap.cassette import Header
+from acptap.http import HttpRequest
 from acptap.rereading import fold_entries
 from acptap.wire.sse import BlockSplitter
+from acptap.witness.exchanges import Exchanges
 from tests.tap.test_network import recheck
 from tests.tap.wires import (
     INITIALIZE,
@@ -83,7 +85,7 @@ def test_a_run():
     ]  # fmt: skip
 
 
-FAILED = [{"kind": "error", "error": "transport", "fatal": True},
+FAILED: list[dict[str, object]] = [{"kind": "error", "error": "transport", "fatal": True},
           {"kind": "done", "end": "failed"}]  # fmt: skip
 ABORTED = [FAILED[0], FAILED[1] | {"aborted": True}]
 TRUNCATED = [{"kind": "error", "error": "protocol", "rule": "agui/truncated", "fatal": True},
@@ -189,8 +191,12 @@ def test_a_body(answer, rules):
     assert recorded.rules == rules
 
 
+def varint(number):
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128, number >> 7])
+
+
 def field(number, data):
-    return bytes([number << 3 | 2, len(data)]) + data
+    return bytes([number << 3 | 2]) + varint(len(data)) + data
 
 
 def proto_frame(arm, type_, **fields):
@@ -310,6 +316,37 @@ def test_a_request_that_is_answered_before_it_is_complete_is_no_run():
     line.client(data[-5:])
     recheck(recorded)
     assert not any("session" in entry.front for entry in recorded.entries)
+
+
+def test_a_request_that_is_damaged_is_no_run():
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(post("{junk", Content_Encoding="gzip"))
+    line.agent(STREAM + event(FINISHED))
+    recheck(recorded)
+    assert recorded.rules == ["http/coding"]
+
+
+def test_frames_without_a_run():
+    """Somebody has cut the request out of the cassette."""
+    recorded, line = asked()
+    line.agent(binary(b"".join(FRAMES)))
+    entries = [entry for entry in recorded.entries if entry.number != 3]
+    assert fold_entries(entries).threads == []
+
+
+def run_of(protocol):
+    exchange = Exchanges(protocol=protocol).request(1, HttpRequest("POST", "/", []))
+    assert exchange.run is None
+    exchange.channel.message(C, json.loads(ASKED), ASKED.encode())
+    return exchange.run
+
+
+def test_the_run_of_an_exchange():
+    run = run_of("auto")
+    assert run is not None
+    assert run.thread == "t"
+    assert run_of("acp") is None
 
 
 def reread(recorded, protocol):
@@ -459,8 +496,10 @@ SAID = st.sampled_from([
 ])  # fmt: skip
 
 
-def passing(draw, line):
-    """Let something pass on a line."""
+def passing(draw, recorded, lines):
+    """Let something pass on a line; one that has ended makes room for another."""
+    place = draw(st.integers(0, len(lines) - 1))
+    line = lines[place]
     thread = draw(st.sampled_from(["t", "s"]))
     status = draw(st.sampled_from([200, 204, 307, 500]))
     reason = draw(st.sampled_from(["", "reset"]))
@@ -475,7 +514,11 @@ def passing(draw, line):
         "raw": lambda: line.agent(chunk(draw(st.binary(min_size=1, max_size=9)))),
         "end": lambda: line.end(draw(st.sampled_from([C, A])), reason),
     }
-    parts[draw(st.sampled_from([*parts]))]()
+    name = draw(st.sampled_from([*parts]))
+    parts[name]()
+    if name == "end":
+        line.close()
+        lines[place] = recorded.line()
 
 
 @given(st.data())
@@ -483,6 +526,6 @@ def test_what_a_tap_writes_reads_the_same_again(data):
     recorded = Recorded()
     lines = [recorded.line() for _ in range(3)]
     for _ in range(data.draw(st.integers(0, 15))):
-        passing(data.draw, data.draw(st.sampled_from(lines)))
+        passing(data.draw, recorded, lines)
     recheck(recorded)
     fold_entries(recorded.entries)

@@ -71,7 +71,7 @@ class PlainAnswers:
     def refuse(self, refused: Refused) -> web.StreamResponse:
         """Return the answer to a request that was turned down in the recording."""
         body = b"".join([self._recording.fetch(offset) for offset in refused.body])
-        headers = _kept(refused.headers)
+        headers = kept(refused.headers)
         return web.Response(
             status=refused.status, reason=refused.reason, headers=headers, body=body
         )
@@ -89,7 +89,7 @@ class PlainAnswers:
     async def _play(self, exchange: Exchange, request: web.Request) -> web.StreamResponse:
         recorded = exchange.response
         assert recorded is not None
-        headers = _kept(recorded.headers)
+        headers = kept(recorded.headers)
         if exchange.is_inflated:
             headers.popall("content-encoding", None)
         response = web.StreamResponse(
@@ -141,6 +141,6 @@ def _wants_events(request: web.Request) -> bool:
     return request.method == "GET" and _EVENT_STREAM in request.headers.get("Accept", "").lower()
 
 
-def _kept(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
+def kept(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
     """Return recorded headers without those that only their own connection was meant by."""
     return CIMultiDict((name, value) for name, value in headers if name.lower() not in _OURS)

@@ -5,17 +5,20 @@ the cassette again to see what became of it; an agent that was killed is judged 
 
 A run's folder has a folder for each cassette, and there a file for each live connection, named by
 its number: whoever succeeds in creating `3.jsonl` is the third. A file is locked while its
-connection is alive.
+connection is alive. Who plays AG-UI, which has no connections, keeps one file, `1.agui`.
 """
 
 import fcntl
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
+from acptap.agui.inputs import RunInput
 from acptap.errors import UsageError
+from acptap.replay.agui.player import RunPlayer
 from acptap.replay.framing import Framing
 from acptap.replay.player import Player
 from acptap.replay.report import Miss
@@ -24,6 +27,9 @@ from acptap.wire import jsontext
 
 MODE = 0o600
 """What clients say is private, like cassettes."""
+
+CONNECTION, AGUI = "jsonl", "agui"
+"""How the names of journals end: of a connection's, and of those of AG-UI."""
 
 
 def open_folder(run: Path, cassette: Path) -> Path:
@@ -53,10 +59,15 @@ class Journal:
         self._fd = fd
 
     @classmethod
-    def begin(cls, run: Path | None, cassette: Path) -> Self:
+    def begin(cls, run: Path | None, cassette: Path, kind: str = CONNECTION) -> Self:
         """Take the next number in a run.
 
         Without a run, or in one of another cassette, be number 1 and write nothing.
+
+        Args:
+            run: The run's folder, or None.
+            cassette: The cassette.
+            kind: `CONNECTION` or `AGUI`.
 
         Raises:
             UsageError: The run's folder is not there, or can't be written to.
@@ -67,7 +78,7 @@ class Journal:
         if run.is_dir() and not folder.is_dir():
             return cls()
         try:
-            number, fd = _first_free(folder)
+            number, fd = _first_free(folder, kind)
         except OSError as error:
             raise UsageError(
                 f"the run's folder can't be written to ({error.strerror})", where=str(run),
@@ -86,6 +97,14 @@ class Journal:
             self._write({"heard": unit.decode()})
         except UnicodeDecodeError:
             self._write({"heard_hex": unit.hex()})
+
+    def asked(self, target: str, body: bytes, now: datetime) -> None:
+        """Note which run a client asked for, and when."""
+        self._write({"asked": body.decode(), "target": target, "now": now.isoformat()})
+
+    def stayed(self, number: int) -> None:
+        """Note that the client stayed to the end of a run that the recorded one had left."""
+        self._write({"stayed": number})
 
     def gave_up(self, lane: Lane) -> None:
         """Note that a lane's patience was lost."""
@@ -116,12 +135,12 @@ class Journal:
             self.close()
 
 
-def _first_free(folder: Path) -> tuple[int, int]:
+def _first_free(folder: Path, kind: str) -> tuple[int, int]:
     number = 1
     while True:
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-            return number, os.open(folder / f"{number}.jsonl", flags, MODE)
+            return number, os.open(folder / f"{number}.{kind}", flags, MODE)
         except FileExistsError:
             number += 1
 
@@ -157,6 +176,8 @@ class Hearing:
                     yield text.encode()
                 case {"heard_hex": str(digits)}:
                     yield bytes.fromhex(digits)
+                case {"asked": str(text)}:
+                    yield text.encode()
                 case _:
                     pass
 
@@ -184,6 +205,19 @@ class Hearing:
                     misses.append(Miss("the client stopped reading before all was said"))
         return misses
 
+    def tell_runs(self, player: RunPlayer) -> None:
+        """Tell a fresh player of AG-UI all that the live one was told."""
+        for event in self._events():
+            match event:
+                case {"asked": str(text), "target": str(target), "now": str(now)}:
+                    whole = RunInput.read(jsontext.parse(text.encode()))
+                    assert whole is not None
+                    player.ask(target, whole, datetime.fromisoformat(now))
+                case {"stayed": int(number)}:
+                    player.stayed(number)
+                case _:
+                    pass
+
     def _events(self) -> Iterator[object]:
         with self.path.open("rb") as file:
             for line in file:
@@ -191,10 +225,10 @@ class Hearing:
                     yield jsontext.parse(line)
 
 
-def hearings(folder: Path) -> list[Hearing]:
-    """Return the journals in a folder, in the order of their numbers."""
-    numbers = sorted(int(path.stem) for path in folder.glob("*.jsonl"))
-    paths = [(number, folder / f"{number}.jsonl") for number in numbers]
+def hearings(folder: Path, kind: str = CONNECTION) -> list[Hearing]:
+    """Return the journals of a kind in a folder, in the order of their numbers."""
+    numbers = sorted(int(path.stem) for path in folder.glob(f"*.{kind}"))
+    paths = [(number, folder / f"{number}.{kind}") for number in numbers]
     return [Hearing(number, path, _is_locked(path)) for number, path in paths]
 
 

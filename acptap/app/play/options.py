@@ -26,6 +26,8 @@ class ReplayOptions:
         report: Where to write the report as JSON, or None.
         run: The folder of the run that this connection belongs to, or None if it is alone.
         quiet: Say nothing if all is fine.
+        verbatim: Replace nothing in AG-UI runs.
+        shift_expiry: Have their interrupts expire as much later as they are played later.
     """
 
     level: Level = Level.METHOD
@@ -36,6 +38,8 @@ class ReplayOptions:
     report: Path | None = None
     run: Path | None = None
     quiet: bool = False
+    verbatim: bool = False
+    shift_expiry: bool = False
 
     @property
     def matcher(self) -> Matcher:
@@ -52,6 +56,8 @@ class ReplayOptions:
         return [
             *("--match", self.level.value, "--speed", speed, "--patience", str(self.patience)),
             *(word for pointer in self.ignore for word in ("--ignore", pointer)),
+            *(["--verbatim"] * self.verbatim),
+            *(["--shift-expiry"] * self.shift_expiry),
         ]
 
 
@@ -78,7 +84,8 @@ def read_options(said: Mapping[str, object], where: Mapping[str, str]) -> Replay
     """Return the options that are said in words, as in `match="params", speed="recorded"`.
 
     Args:
-        said: `match`, `ignore`, `speed`, `patience` and `allow_unplayed`, or some of them.
+        said: `match`, `ignore`, `speed`, `patience`, `allow_unplayed`, `verbatim` and
+            `shift_expiry`, or some of them.
         where: What each is called where it was said.
 
     Raises:
@@ -86,7 +93,8 @@ def read_options(said: Mapping[str, object], where: Mapping[str, str]) -> Replay
     """
     readers = {
         "match": read_level, "ignore": read_pointers, "speed": read_speed,
-        "patience": read_patience, "allow_unplayed": read_flag,
+        "patience": read_patience, "allow_unplayed": read_flag, "verbatim": read_flag,
+        "shift_expiry": read_flag,
     }  # fmt: skip
     names = {"match": "level"}
     read = {

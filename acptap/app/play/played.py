@@ -65,7 +65,8 @@ class PlayedAgent(AgentFixture):
     @property
     def sent(self) -> list[dict[str, Any]]:
         """The messages that the client sent, connection by connection."""
-        return messages(unit for hearing in self._run.hearings() for unit in hearing.heard())
+        hearings = [*self._run.hearings(), *self._run.askings()]
+        return messages(unit for hearing in hearings for unit in hearing.heard())
 
     def close(self) -> None:
         """Take the streams and the URL away."""
@@ -78,7 +79,7 @@ class PlayedAgent(AgentFixture):
         report = self._run.settle(_SETTLE)
         if self._run.is_fine(report):
             return []
-        return [*self._run.lines(report), _RECORD if self._run.hearings() else _ASK]
+        return [*self._run.lines(report), _RECORD if self._run.is_asked else _ASK]
 
     def summary(self) -> list[str]:
         """Return what is to be said of the cassette beside another failure."""

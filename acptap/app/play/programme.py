@@ -1,15 +1,20 @@
 """A cassette on the programme: read once, played to any number of clients."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from acptap.app.play.options import ReplayOptions
 from acptap.errors import NothingToPlay
+from acptap.replay.agui import dates
+from acptap.replay.agui.player import Options as RunOptions
+from acptap.replay.agui.player import RunPlayer
+from acptap.replay.agui.recorded import RecordedRun, runs_of
 from acptap.replay.exchanges import Exchange, Exchanges
 from acptap.replay.framing import Framing
 from acptap.replay.lanes import build_all
 from acptap.replay.player import Player
-from acptap.replay.report import Report
+from acptap.replay.report import Report, describe
 from acptap.replay.script import Script, Step
 from acptap.storage import Recording
 
@@ -36,12 +41,16 @@ class Programme:
         scripts: Its recorded connections.
         torn: The number of a last line that a crash cut off, or None.
         plain: Its HTTP exchanges that carry no conversation.
+        runs: Its AG-UI runs.
+        began: The instant from which it counts, if its header tells.
     """
 
     cassette: Path
     scripts: list[Script]
     torn: int | None
-    plain: list[Exchange]
+    plain: list[Exchange] = field(default_factory=list)
+    runs: list[RecordedRun] = field(default_factory=list)
+    began: datetime | None = None
 
     @classmethod
     def load(cls, cassette: Path) -> "Programme":
@@ -53,10 +62,14 @@ class Programme:
         with Recording(cassette) as recording:
             recording.require_entries()
             if recording.header.transport == STDIO:
-                return cls(cassette, build_all(recording), recording.torn, [])
+                return cls(cassette, build_all(recording), recording.torn)
             exchanges = Exchanges(recording)
             scripts = build_all(recording, exchanges)
-            return cls(cassette, scripts, recording.torn, exchanges.plain)
+            runs = runs_of(exchanges, recording)
+            numbers = {run.number for run in runs}
+            plain = [exchange for exchange in exchanges.plain if exchange.number not in numbers]
+            began = dates.read(recording.header.recorded_at)
+            return cls(cassette, scripts, recording.torn, plain, runs, began)
 
     def player(
         self,
@@ -84,12 +97,28 @@ class Programme:
         script = self.scripts[(number - 1) % len(self.scripts)]
         return Player(script, read=read, matcher=options.matcher, framing=framing)
 
-    def unasked(self, recording: Recording) -> list[Report]:
-        """Return the report of each recorded connection as if nobody had asked for it."""
-        numbers = range(1, len(self.scripts) + 1)
-        return [self.player(number, recording, ReplayOptions()).report() for number in numbers]
+    def run_player(
+        self, recording: Recording, options: ReplayOptions, *, once: bool = False
+    ) -> RunPlayer:
+        """Return the player of the AG-UI runs: all of them, whoever asks."""
+        how = RunOptions(
+            options.matcher, self.began,
+            once=once, verbatim=options.verbatim, shift_expiry=options.shift_expiry,
+        )  # fmt: skip
+        return RunPlayer(self.runs, recording.fetch, how)
 
-    def step(self, number: int) -> Step:
-        """Return the step at a line of the cassette."""
+    def unasked(self, recording: Recording) -> list[Report]:
+        """Return the reports on the cassette as if nobody had asked for anything."""
+        numbers = range(1, len(self.scripts) + 1)
+        return [
+            *(self.player(number, recording, ReplayOptions()).report() for number in numbers),
+            self.run_player(recording, ReplayOptions()).report(),
+        ]
+
+    def describe(self, number: int) -> str:
+        """Return what stands in a line of the cassette that is to be played, in words."""
+        for run in self.runs:
+            if number in run.lines:
+                return str(run)
         steps = (step for script in self.scripts for lane in script.lanes for step in lane.steps)
-        return next(step for step in steps if step.number == number)
+        return describe(next(step for step in steps if step.number == number))

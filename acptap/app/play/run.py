@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from acptap.app.play.journal import Hearing, hearings, open_folder
+from acptap.app.play.journal import AGUI, Hearing, hearings, open_folder
 from acptap.app.play.options import ReplayOptions
 from acptap.app.play.programme import Programme
-from acptap.replay.report import Report, combine, describe
+from acptap.replay.report import Report, combine
 from acptap.replay.script import Script
 from acptap.storage import Recording
 
@@ -60,19 +60,29 @@ class Run:
             "ACPTAP_RUN": str(self.folder.absolute()),
         }
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether anybody asked for the cassette."""
+        return bool(self.hearings() or self.askings())
+
     def hearings(self) -> list[Hearing]:
         """Return what is known of the live connections, in the order they began."""
         return hearings(self.journals)
+
+    def askings(self) -> list[Hearing]:
+        """Return what is known of those who asked for AG-UI runs, for each who played them."""
+        return hearings(self.journals, AGUI)
 
     def report(self) -> Report:
         """Return what became of the cassette."""
         with Recording(self.programme.cassette) as recording:
             reports = [self._report(hearing, recording) for hearing in self.hearings()]
+            reports += [self._report_of_runs(hearing, recording) for hearing in self.askings()]
             return combine([*reports, *self.programme.unasked(recording)])
 
     def is_fine(self, report: Report) -> bool:
         """Return whether somebody asked for the cassette, and the report is good enough."""
-        return self.options.accept(report) and bool(self.hearings())
+        return self.options.accept(report) and self.is_asked
 
     def settle(self, seconds: float) -> Report:
         """Wait until the report is fine or cannot change any more; return it.
@@ -82,7 +92,7 @@ class Run:
         """
         deadline = time.monotonic() + seconds
         while True:
-            is_live = any(hearing.is_live for hearing in self.hearings())
+            is_live = any(hearing.is_live for hearing in [*self.hearings(), *self.askings()])
             report = self.report()
             if self.is_fine(report) or not is_live or time.monotonic() >= deadline:
                 return report
@@ -90,13 +100,13 @@ class Run:
 
     def lines(self, report: Report) -> list[str]:
         """Return a report for people, a line each."""
-        if not self.hearings():
+        if not self.is_asked:
             return ["the cassette was never asked for: no client talked to its agent"]
         said = report.lines()
         if report.unplayed:
             first = report.unplayed[0]
             place = len(report.unmatched) + len(report.differing)  # of what was never played
-            said[place] += f" (line {first} is {describe(self.programme.step(first))})"
+            said[place] += f" (line {first} is {self.programme.describe(first)})"
         return said
 
     def played(self, report: Report) -> set[int]:
@@ -108,7 +118,9 @@ class Run:
                 for step in lane.steps:
                     if step.number not in unplayed:
                         played.update(part.number for part in (step, *step.pieces))
-        return played
+        if self.askings():
+            played.update(line for run in self.programme.runs for line in run.lines)
+        return played - unplayed
 
     def _asked(self) -> list[Script]:
         scripts = self.programme.scripts
@@ -120,3 +132,8 @@ class Run:
         report = player.report()
         report.unmatched += misses
         return report
+
+    def _report_of_runs(self, hearing: Hearing, recording: Recording) -> Report:
+        player = self.programme.run_player(recording, self.options)
+        hearing.tell_runs(player)
+        return player.report()

@@ -9,11 +9,12 @@ from socket import socket
 from typing import TYPE_CHECKING
 
 from acptap.app.play.answering import PlainAnswers
-from acptap.app.play.journal import Journal
+from acptap.app.play.journal import AGUI, Journal
 from acptap.app.play.options import ReplayOptions, ServeOptions
 from acptap.app.play.performance import Performance
 from acptap.app.play.programme import Programme
 from acptap.app.play.replaying import tell, write_report
+from acptap.app.play.runs import RunAnswers
 from acptap.app.play.served import FRAMINGS, ServedConnection
 from acptap.errors import UsageError
 from acptap.replay.plain import PlainExchanges
@@ -59,7 +60,9 @@ def replay_network(cassette: Path, options: ReplayOptions, serve: ServeOptions) 
     if programme.torn is not None:
         stderr.say(f"line {programme.torn} was cut off by a crash and is left out")
     url = listening.url_of(listening.address_of(sockets))
-    server = CassetteServer(programme, options, admission, run=options.run, once=serve.once)
+    server = CassetteServer(
+        programme, options, admission, run=options.run, once=serve.once, warn=stderr.say
+    )
 
     def ready() -> None:
         stderr.say(f"listening on {url} for HTTP and WebSocket, playing {cassette}")
@@ -87,6 +90,10 @@ async def _serve(
     await server.close()
 
 
+def _say_nothing(_: str) -> None:
+    pass
+
+
 class CassetteServer:
     """Serves a cassette; each live connection is a performance.
 
@@ -95,7 +102,8 @@ class CassetteServer:
         options: How.
         admission: Who is let in.
         run: The folder of the run that the connections belong to, or None.
-        once: Play each recorded connection once, and then be over.
+        once: Play each recorded connection and each run once, and then be over.
+        warn: Says something at once; what it says stands in the report too.
 
     Attributes:
         over: Set when it is to be closed.
@@ -109,6 +117,7 @@ class CassetteServer:
         *,
         run: Path | None = None,
         once: bool = False,
+        warn: Callable[[str], None] = _say_nothing,
     ) -> None:
         self.over = asyncio.Event()
         self._programme = programme
@@ -121,6 +130,13 @@ class CassetteServer:
         self._reports: list[Report] = []
         self._plain = PlainExchanges(programme.plain, has_connections=bool(programme.scripts))
         self._answers = PlainAnswers(self._plain, self._recording, options.speed)
+        self._runs = RunAnswers(
+            programme.run_player(self._recording, options, once=once),
+            self._recording,
+            options,
+            lambda: Journal.begin(run, programme.cassette, AGUI),
+            warn,
+        )
         self._endpoint = Endpoint(self._make_peer, admission, other=self._answer)
 
     async def start(self, sockets: Sequence[socket]) -> None:
@@ -130,9 +146,11 @@ class CassetteServer:
     async def close(self) -> None:
         """End all connections, and stop listening."""
         self._answers.closing.set()
+        self._runs.closing.set()
         try:
             await self._endpoint.close()
         finally:
+            self._runs.close()
             self._recording.__exit__()
 
     async def hear_all(self) -> None:
@@ -151,24 +169,27 @@ class CassetteServer:
         with Recording(self._programme.cassette) as recording:
             unasked = self._programme.unasked(recording)
         live = [connection.performance.report for connection in self._answers.live.values()]
-        return combine([*self._reports, *live, *unasked, Report(conn=0, noted=noted)])
+        runs = self._runs.player.report()
+        return combine([*self._reports, *live, runs, *unasked, Report(conn=0, noted=noted)])
 
     @property
     def _activity(self) -> int:
         heard = sum(connection.heard for connection in self._answers.live.values())
-        return self._heard + heard + self._answers.requests
+        return self._heard + heard + self._answers.requests + self._runs.requests
 
     @property
     def _is_done(self) -> bool:
         """Whether everything was played once."""
-        if self._programme.scripts:
-            return self._left >= len(self._programme.scripts)
+        if self._programme.scripts or self._programme.runs:
+            return self._left >= len(self._programme.scripts) and self._runs.is_done
         return self._plain.are_played
 
     async def _answer(self, request: "Request") -> "StreamResponse | None":
-        answer = await self._answers.answer(request)
-        self._look_whether_done()
-        return answer
+        try:
+            answer = await self._runs.answer(request)
+            return await self._answers.answer(request) if answer is None else answer
+        finally:
+            self._look_whether_done()
 
     def _make_peer(self, outlet: Outlet) -> ServedConnection:
         answers = self._answers

@@ -9,7 +9,10 @@ from pathlib import Path
 from acptap.app.play.options import ReplayOptions, read_options
 from acptap.errors import UsageError
 
-KEYWORDS = ("match", "ignore", "speed", "patience", "allow_unplayed", "upstream")
+KEYWORDS = (
+    "match", "ignore", "speed", "patience", "allow_unplayed", "verbatim", "shift_expiry",
+    "upstream",
+)  # fmt: skip
 
 _ODD = re.compile(r"[^\w.\[\]-]+")
 _MARKER = "@pytest.mark.acptap"

@@ -13,6 +13,8 @@ from itertools import accumulate, repeat
 from typing import NamedTuple
 
 from acptap.acp.deltas import MARKS, Bit, Deltas
+from acptap.agui import deltas as agui
+from acptap.agui.deltas import MARK
 from acptap.app.record.lines import spoken
 from acptap.cassette import Entry, decode_entry
 from acptap.jsonrpc import Side
@@ -25,8 +27,8 @@ _TEXTS = 128
 """Texts that are open at a time."""
 
 _MOULDS = 4096
-_MARKS = (*MARKS, b'"b64"')
-_STRING = b'"text":"'
+_MARKS = (*MARKS, MARK, b'"b64"')
+_STRINGS = (b'"text":"', b'"delta":"')
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+')
 
 Mould = tuple[bytes, bytes]
@@ -103,8 +105,10 @@ class Assembly:
         self._redactor = redactor
         self._name = name
         self._deltas: dict[int, Deltas] = {}  # of each connection
+        self._streams: dict[object, agui.Deltas] = {}  # of each exchange
         self._texts: dict[Hashable, _Text] = {}
         self._moulds: dict[Mould, Use | None] = {}
+        self._is_plain = True  # the last line's text is known to be that of all lines alike
 
     def add(self, first: int, block: bytes) -> None:
         """Take in the next lines, each with its LF; the first of them has this number."""
@@ -174,13 +178,16 @@ class Assembly:
             self._note(text.settle())
             self._note(text.joined.replace(bit) if is_all else text.joined.add(bit))
             uses.append((Use(text, place), is_all))
-        if mould[0] and _is_typical(line, entry, uses):
+        if mould[0] and self._is_plain and _is_typical(line, entry, uses):
             if len(self._moulds) > _MOULDS:
                 self._moulds.clear()
             self._moulds[mould] = uses[0][0] if uses else None
 
     def _bits(self, entry: Entry) -> Iterator[tuple[Hashable, Place | None, bytes, bool]]:
         """Yield what an entry holds of texts: whose, where, what, and whether that is all."""
+        self._is_plain = True
+        if entry.is_frame:  # of a secret that is split over frames nothing is known
+            return
         kind = entry.event or ("piece" if entry.oversize else None)
         if kind is None:
             try:
@@ -188,6 +195,7 @@ class Assembly:
             except ValueError:
                 kind = "noise"
             else:
+                yield from self._in_event(entry, value)
                 deltas = self._deltas.setdefault(entry.conn, Deltas())
                 for bit in _found(deltas, entry.side, value):
                     data = _decoded(bit)
@@ -196,6 +204,19 @@ class Assembly:
                         yield (entry.conn, entry.side, bit.whose), place, data, bit.way.is_all
         if kind is not None and entry.key is not None:
             yield (entry.conn, entry.side, kind), None, entry.unit(), False
+
+    def _in_event(
+        self, entry: Entry, value: object
+    ) -> Iterator[tuple[Hashable, Place | None, bytes, bool]]:
+        """Yield what an event of an AG-UI run holds of a text."""
+        exchange = entry.front.get("exchange")
+        if entry.front.get("stream") != "events" or not isinstance(value, dict):
+            return
+        bit = self._streams.setdefault(exchange, agui.Deltas()).bit(value)
+        if bit is not None:
+            self._is_plain = bit.is_named  # else the next one alike may be of another text
+            place = Place(("delta",), is_base64=False)
+            yield (exchange, bit.whose), place, spoken(bit.text), False
 
 
 def _found(deltas: Deltas, side: Side, value: object) -> list[Bit]:
@@ -228,12 +249,19 @@ def _cut(line: bytes, place: int) -> tuple[Mould, bytes]:
         line: The line.
         place: Where its time ends.
     """
-    start = line.find(_STRING) + len(_STRING)
-    if start < len(_STRING):
+    start = _start(line)
+    if start < 0:
         return (b"", b""), b""
     inside = _INSIDE.match(line, start)
     assert inside is not None  # it matches nothing at all, too
     return (line[place:start], line[inside.end() :]), inside.group()
+
+
+def _start(line: bytes) -> int:
+    """Return where the first text of a line begins, or -1."""
+    found = [(line.find(name), len(name)) for name in _STRINGS]
+    place, size = min((pair for pair in found if pair[0] >= 0), default=(-1, 0))
+    return place + size
 
 
 def _is_typical(line: bytes, entry: Entry, uses: list[tuple[Use, bool]]) -> bool:
@@ -254,4 +282,4 @@ def _is_typical(line: bytes, entry: Entry, uses: list[tuple[Use, bool]]) -> bool
         if entry.key != "msg":  # a string in a string
             return False
         start += spans.find(entry.payload, use.place.path)[-1].start
-    return start + 1 == line.index(_STRING) + len(_STRING)
+    return start + 1 == _start(line)

@@ -1,9 +1,12 @@
 """Takes secrets out of single cassette lines, as the tap does while it records."""
 
-from acptap.app.record.lines import text_in, with_http, with_text
+from acptap.agui.events import EVENTS, fields
+from acptap.agui.inputs import RunInput
+from acptap.agui.secrets import METHOD
+from acptap.app.record.lines import text_in, with_body, with_http, with_text
 from acptap.cassette import Entry, decode_entry
 from acptap.http import HttpRequest, HttpResponse
-from acptap.jsonrpc import Message, Request, Response, read_all
+from acptap.jsonrpc import Message, Request, Response, Side, read_all
 from acptap.pairing import Ledger
 from acptap.redact import Redactor
 from acptap.redact.heads import clear_request, clear_response
@@ -11,6 +14,9 @@ from acptap.wire import jsontext
 
 _MESSAGE = b',"msg":'
 _NO_SLOTS = ""
+_EXCHANGE = b'"exchange":'
+_BEGINS_RUN = (b'"threadId"', b'"RUN_')
+"""What is in all that begins an AG-UI run."""
 
 
 class Clearing:
@@ -25,6 +31,7 @@ class Clearing:
         self._redactor = redactor
         self._name = name
         self._asked: dict[int, Ledger[str]] = {}  # of each connection: methods
+        self._runs: set[object] = set()  # exchanges that are AG-UI runs
 
     def line(self, number: int, line: bytes) -> bytes:
         """Return a line without its secrets, or `line` itself if it has none.
@@ -33,10 +40,15 @@ class Clearing:
             DamagedCassette: The line is no entry.
         """
         place = line.find(_MESSAGE) + len(_MESSAGE)
-        if place >= len(_MESSAGE) and not self._redactor.suspects(line[place:-1]):
+        if place >= len(_MESSAGE) and not self._suspects(line, place):
             return line  # no request either
         entry = decode_entry(line, number, 0, self._name)
         return self._cleared(line, entry, self._asked.setdefault(entry.conn, Ledger()))
+
+    def _suspects(self, line: bytes, place: int) -> bool:
+        is_http = line.find(_EXCHANGE, 0, place) >= 0
+        suspects = self._redactor.suspects_run if is_http else self._redactor.suspects
+        return suspects(line[place:-1]) or (is_http and any(mark in line for mark in _BEGINS_RUN))
 
     def again(self, number: int, line: bytes) -> bytes:
         """Return a line of which the slots are known to be cleared, without other secrets."""
@@ -47,19 +59,42 @@ class Clearing:
             return self._cleared_head(line, entry)
         if entry.key is None:
             return line
+        if entry.is_frame and not entry.oversize:
+            from acptap.redact.frames import clear_frame  # noqa: PLC0415 most cassettes have none
+
+            frame = entry.unit()
+            clear = clear_frame(self._redactor, frame)
+            return line if clear is frame else with_body(line, entry, clear)
         body = text_in(entry)
+        clear = self._cleared_text(body, entry, asked)
+        return line if clear is body else with_text(line, entry, clear)
+
+    def _cleared_text(self, body: bytes, entry: Entry, asked: Ledger[str] | None) -> bytes:
         try:
             if entry.event is not None or entry.oversize:
                 raise ValueError("no message")
-            messages = read_all(jsontext.parse(entry.reading()), body)
+            value = jsontext.parse(entry.reading())
+            messages = read_all(value, body)
         except ValueError:
-            clear = self._redactor.plain(body)
-        else:
-            clear = body
-            for message in messages:
-                method = _NO_SLOTS if asked is None else _method(asked, entry, message)
-                clear = self._redactor.message(clear, message, method)
-        return line if clear is body else with_text(line, entry, clear)
+            return self._redactor.plain(body)
+        is_run = self._is_run(entry, value)
+        for message in messages:
+            method: str | None = METHOD if is_run else _NO_SLOTS
+            if asked is not None and not is_run:
+                method = _method(asked, entry, message)
+            body = self._redactor.message(body, message, method)
+        return body
+
+    def _is_run(self, entry: Entry, value: object) -> bool:
+        """Return whether an entry belongs to an AG-UI run, whose beginning is taken in."""
+        exchange = entry.front.get("exchange")
+        if exchange is None:
+            return False
+        is_asked = entry.side is Side.CLIENT and RunInput.read(value) is not None
+        is_told = entry.front.get("stream") == "events" and fields(value).get("type") in EVENTS
+        if is_asked or is_told:
+            self._runs.add(exchange)
+        return exchange in self._runs
 
     def _cleared_head(self, line: bytes, entry: Entry) -> bytes:
         said = entry.front["http"]

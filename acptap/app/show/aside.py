@@ -1,31 +1,14 @@
 """What stands beside a conversation, in words: its title, plans, usage and settings."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from acptap.acp.view import State
+from acptap.app.show.telling import Told
 from acptap.timeline import gists
 from acptap.timeline.gists import items, member, words
 from acptap.timeline.printable import visible
 
 _MARKS = {"completed": "[x]", "in_progress": "[>]"}
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One thing to be told: who or what, and its lines.
-
-    Attributes:
-        name: Who or what.
-        style: The style of the name.
-        lines: What is said, a line each; all of it is safe to be written.
-        tone: The style of the lines.
-    """
-
-    name: str
-    style: str
-    lines: list[str]
-    tone: str = "speech"
 
 
 def asides(state: State) -> Iterator[Told]:
@@ -62,14 +45,3 @@ def _plan(plan: object) -> list[str]:
                 f"{words(member(entry, 'content'))}")
         for entry in entries
     ]  # fmt: skip
-
-
-def what_block(block: object) -> str:
-    """Return what a content block is that is no text; of a diff, the diff where it is sent."""
-    paths = [member(change, "path") for change in items(block, "changes")] or [
-        member(block, "path")
-    ]
-    if member(block, "type") == "diff":
-        patch = member(block, "patch", "text")
-        return words("[diff", *paths) + "]" + (f"\n{patch}" if isinstance(patch, str) else "")
-    return gists.said(block) or f"[{words(member(block, 'type')) or 'content'}]"

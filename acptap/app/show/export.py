@@ -2,8 +2,10 @@
 
 from collections.abc import Container
 
-from acptap.acp.view import Folded
+from acptap.app.show.threads import thread_key
 from acptap.errors import UsageError
+from acptap.rereading import Folded
+from acptap.timeline.events import text_of_frame
 from acptap.timeline.printable import visible_json
 from acptap.timeline.reading import Kind
 from acptap.timeline.rows import Key, Row
@@ -48,6 +50,8 @@ def _payload(row: Row) -> bytes:
         return b"null"
     if row.reading.kind in _NO_JSON:
         return dump(row.entry.unit().decode("utf-8", "backslashreplace"))
+    if row.entry.is_frame:
+        return text_of_frame(row.entry.unit())
     return row.entry.reading()
 
 
@@ -66,7 +70,8 @@ def folded_line(folded: Folded, sessions: Container[Key] | None) -> str:
             view for view in folded.sessions
             if (view.conn, view.id) in sessions or (view.conn, view.parent) in sessions
         ]  # fmt: skip
-        folded = Folded(folded.line, wanted)
+        threads = [thread for thread in folded.threads if thread_key(thread) in sessions]
+        folded = Folded(folded.line, wanted, threads=threads)
     try:
         return visible_json(dump(folded.as_json()).decode())
     except RecursionError:

@@ -1,7 +1,7 @@
 """How a timeline looks: rows and the header block as pieces of text, each with a style's name."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from acptap.app.show.glyphs import TONES, Glyphs
@@ -23,6 +23,7 @@ _DETAIL = 60
 _SLOW = 0.1
 """Seconds from which on it is told how long an answer took."""
 _COLUMN = 9
+_RUNS = "ag-ui"
 _HUES = 6
 
 
@@ -187,9 +188,9 @@ class Layout:
     def footer(self, left_out: int) -> Pieces:
         """Return the line that says how many entries have no row."""
         entries = "1 entry" if left_out == 1 else f"{left_out} entries"
-        return self._line(
-            "left out", [(f"{entries} of HTTP that say nothing new; --expand shows them", "quiet")]
-        )
+        says = "says" if left_out == 1 else "say"
+        told = f"{entries} that {says} nothing new; --expand shows them"
+        return self._line("left out", [(told, "quiet")])
 
     def _line(self, title: str, pieces: Pieces) -> Pieces:
         line = [(f"{self._glyphs.margin}{title:<{_COLUMN}} ", "quiet"), *pieces]
@@ -226,14 +227,23 @@ def _told(note: Note, row: Row, tracks: dict[Key, Track]) -> str:
 def _protocol(header: Header, timeline: Timeline) -> str:
     """Return what was spoken, and how: over the network the entries tell, not the header."""
     reader = timeline.reader
-    ways = " and ".join(sorted(reader.exchanges.ways))
-    version = visible(" and ".join(reader.versions)) or "(version not settled)"
-    if ways or header.protocol != "auto":
-        name = "acp" if header.protocol == "auto" else _shown(header.protocol)
-        said = f"{name} {version} over {ways or _shown(header.transport)}"
-    else:
-        said = f"(no ACP seen) over {_shown(header.transport)}"
-    return said if timeline.conns == 1 else f"{said}, {timeline.conns} connections"
+    exchanges, named = reader.exchanges, header.protocol
+    transport, said = _shown(header.transport), []
+    if exchanges.ways or named not in ("auto", _RUNS):
+        name = "acp" if named in ("auto", _RUNS) else _shown(named)
+        ways = " and ".join(sorted(exchanges.ways)) or transport
+        said.append(f"{name} {_versions(reader.versions)} over {ways}")
+    if exchanges.has_runs or named == _RUNS:
+        said.append(f"{_RUNS} {_versions(reader.runs.versions)} over {transport}")
+    if not said:
+        said.append(f"(neither ACP nor AG-UI seen) over {transport}")
+    if timeline.conns > 1:
+        said.append(f"{timeline.conns} connections")
+    return ", ".join(said)
+
+
+def _versions(versions: Iterable[str]) -> str:
+    return visible(" and ".join(versions)) or "(version not settled)"
 
 
 def _shown(value: object) -> str:

@@ -1,4 +1,4 @@
-"""A conversation as a client shows it: sessions, turns, and what was said and done in them."""
+"""Conversations as a client shows them: sessions, turns, and what was said and done in them."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -9,7 +9,6 @@ from acptap.acp.view import (
     Activity,
     Done,
     Failure,
-    Folded,
     Interrupt,
     Item,
     Message,
@@ -19,19 +18,16 @@ from acptap.acp.view import (
     Terminal,
     ToolCall,
 )
-from acptap.app.show.aside import Told, asides, what_block
+from acptap.app.show.aside import asides
 from acptap.app.show.layout import Pieces
+from acptap.app.show.telling import OUTPUT, STEP, Told, cut_off, lines_of, spoken
+from acptap.app.show.threads import Thread, thread_key
+from acptap.rereading import Folded
 from acptap.session import OVER
 from acptap.timeline.gists import member, words
-from acptap.timeline.printable import visible, wrapped
+from acptap.timeline.printable import visible
 from acptap.timeline.rows import Key
 from acptap.updates import End
-
-_STEP = "  "
-_NAMES = 11
-"""Columns of the names that stand before what was said."""
-_OUTPUT = 12
-"""Lines of a tool's output that are shown."""
 
 Event: TypeAlias = Item | Interrupt | Failure | Subagent | Done
 Terminals: TypeAlias = dict[str, Terminal]
@@ -70,6 +66,10 @@ class Tree:
                 asked = is_root if sessions is None else (view.conn, view.id) in sessions
                 if id(view) not in self._drawn and (asked or (orphans and sessions is None)):
                     yield from self._session(view, 0)
+        for thread in self._folded.threads:
+            key = thread_key(thread)
+            if sessions is None or key in sessions:
+                yield from Thread(thread, self._labels.get(key, ""), self._width).lines()
 
     # Sessions and turns
 
@@ -80,7 +80,7 @@ class Tree:
         label = self._labels.get((view.conn, view.id), "")
         where = "" if self._is_one else f"  connection {view.conn}"
         yield [
-            (_STEP * depth, "quiet"),
+            (STEP * depth, "quiet"),
             (f"{visible(title)} ", "prompt"),
             (words(label, visible(view.id)), "speech"),
             (where, "quiet"),
@@ -115,7 +115,7 @@ class Tree:
             yield from self._events(view, _between(events, at, None), depth)
             return
         yield from self._events(view, _between(events, at, began), depth)
-        heading = [(_STEP * depth, "quiet"), (f"turn {number + 1}", "prompt")]
+        heading = [(STEP * depth, "quiet"), (f"turn {number + 1}", "prompt")]
         yield [*heading, ("  under way", "running")]
         yield from self._events(view, _between(events, max(at, began), None), depth + 1)
 
@@ -123,7 +123,7 @@ class Tree:
         told = done.reason in (None, done.end.value, "error")
         reason = "" if told else f" ({visible(str(done.reason))})"
         return [
-            (_STEP * depth, "quiet"),
+            (STEP * depth, "quiet"),
             (f"turn {number}", "prompt"),
             (f"  {done.end.value}{reason}", _ENDS[done.end]),
         ]
@@ -148,13 +148,7 @@ class Tree:
         yield from self._told(Told("subagent", "call", [visible(agent.id)]), depth)
 
     def _told(self, told: Told, depth: int) -> Iterator[Pieces]:
-        before = _STEP * depth
-        room = None if self._width is None else max(20, self._width - len(before) - _NAMES)
-        name = told.name
-        for line in told.lines or [""]:
-            for part in wrapped(line, room):
-                yield [(before, "quiet"), (f"{name:<{_NAMES}}", told.style), (part, told.tone)]
-                name = ""
+        return told.drawn(depth, self._width)
 
 
 def _events(view: SessionView) -> Iterator[tuple[int, Event]]:
@@ -177,14 +171,6 @@ def _between(events: list[tuple[int, Event]], start: int, end: int | None) -> li
     return [event for _, event in events[first:last]]
 
 
-def _lines(text: str, most: int | None = None) -> list[str]:
-    """Return a text's lines, safe to be written."""
-    lines = [visible(line.removesuffix("\r")) for line in text.rstrip("\r\n").split("\n")]
-    if most is None or len(lines) <= most:
-        return lines
-    return [*lines[:most], f"... {len(lines) - most} more lines"]
-
-
 # How each thing is told
 
 _SPEAKERS = {"user": ("user", "prompt"), "agent": ("agent", "speech"), "session": ("peer", "call")}
@@ -192,25 +178,11 @@ _SPEAKERS = {"user": ("user", "prompt"), "agent": ("agent", "speech"), "session"
 
 def _message(message: Message, _: Terminals) -> Iterator[Told]:
     name, style = _SPEAKERS[message.role]
-    yield Told(name, style, _spoken(message.content), style)
-
-
-def _spoken(content: list[object]) -> list[str]:
-    """Return what content blocks say: text as it is, and of other blocks what they are."""
-    lines, text = [], ""
-    for block in content:
-        said = member(block, "text") if member(block, "type") == "text" else None
-        if isinstance(said, str):
-            text += said
-            continue
-        lines += _lines(text) if text else []
-        lines += _lines(what_block(block))
-        text = ""
-    return lines + (_lines(text) if text else [])
+    yield Told(name, style, spoken(message.content), style)
 
 
 def _reasoning(item: Reasoning, _: Terminals) -> Iterator[Told]:
-    yield Told("thought", "thought", _spoken(item.content), "thought")
+    yield Told("thought", "thought", spoken(item.content), "thought")
 
 
 def _tool(tool: ToolCall, terminals: Terminals) -> Iterator[Told]:
@@ -226,14 +198,9 @@ def _tool(tool: ToolCall, terminals: Terminals) -> Iterator[Told]:
             lines += _terminal_lines(terminals[id_])
         else:
             inner = member(block, "content") if member(block, "type") == "content" else block
-            lines += _cut(_spoken([inner]))
+            lines += cut_off(spoken([inner]))
     if lines:
         yield Told("", "quiet", lines, "quiet")
-
-
-def _cut(lines: list[str]) -> list[str]:
-    more = len(lines) - _OUTPUT
-    return lines if more <= 0 else [*lines[:_OUTPUT], f"... {more} more lines"]
 
 
 def _terminal(terminal: Terminal, _: Terminals) -> Iterator[Told]:
@@ -245,7 +212,7 @@ def _terminal_lines(terminal: Terminal) -> list[str]:
     listed = arguments if isinstance(arguments, list) else []
     command = visible(words(terminal.word("command"), *listed))
     lines = [f"$ {command}"] if command else []
-    lines += _lines(terminal.text, _OUTPUT) if terminal.text else []
+    lines += lines_of(terminal.text, OUTPUT) if terminal.text else []
     return lines + ([_exit(terminal.fields.get("exitStatus"))] if terminal.exited else [])
 
 
@@ -258,8 +225,8 @@ def _activity(activity: Activity, _: Terminals) -> Iterator[Told]:
     fields = activity.fields
     heading = words(fields.get("severity"), fields.get("status"), fields.get("title"))
     said = fields.get("message") or fields.get("description")
-    lines = _lines(said) if isinstance(said, str) else []
-    yield Told(activity.name, "call", [visible(heading), *lines, *_spoken(activity.content)])
+    lines = lines_of(said) if isinstance(said, str) else []
+    yield Told(activity.name, "call", [visible(heading), *lines, *spoken(activity.content)])
 
 
 def _interrupt(interrupt: Interrupt) -> Told:

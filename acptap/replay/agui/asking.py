@@ -185,7 +185,8 @@ def _content(content: object, *, is_json: bool) -> object:
     match parts:
         case [{"type": "text", "text": str(text)}]:  # which is another spelling
             return _value(text) if is_json else text
-    return parts
+        case _:
+            return parts
 
 
 def _value(text: str) -> object:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import assert_never
 
 from acptap.replay.agui import dates, frames
 from acptap.replay.agui.slots import Slot, place_of, slot_at
@@ -54,6 +55,8 @@ class Names:
                 return text + self.suffix if text else None
             case Slot.EXPIRY:
                 return None if self.later is None else dates.shifted(text, self.later)
+            case _:
+                assert_never(slot)
 
     @property
     def needles(self) -> tuple[bytes, ...]:

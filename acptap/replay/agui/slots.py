@@ -84,7 +84,10 @@ _PLACES = {
 }
 _DEPTHS = {
     # how many steps lead to a value in which all texts count
-    type_: len(_place(path)) for type_, slots in _SLOTS.items() for path in slots if _DEEP in path
+    type_: len(_place(path))
+    for type_, slots in _SLOTS.items()
+    for path in slots
+    if _DEEP in path
 }
 _WAYS = {
     type_: {place[:size] for place in places for size in range(len(place))}

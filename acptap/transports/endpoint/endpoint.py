@@ -200,6 +200,8 @@ class Endpoint:
     async def _sign(self, request: web.Request, response: web.StreamResponse) -> None:
         """Add what every answer has: our name, and for an admitted page the right to read it."""
         response.headers["Server"] = "acptap"
+        if not response.headers.get("Content-Type", "unsaid"):  # an empty one stands for none,
+            del response.headers["Content-Type"]  # for which aiohttp would say what it is
         origins = request.headers.getall("Origin", [])
         if origins and self._admission.refusal((), origins) is None:
             response.headers["Access-Control-Allow-Origin"] = origins[0]

@@ -1,0 +1,5 @@
+"""The server of the neighbours."""
+
+from tests.replay_network.conftest import serve
+
+__all__ = ["serve"]
