@@ -43,7 +43,7 @@ RULES: dict[str, Rule] = {
         _W, "A status that clients end the whole connection at.", f"{_HTTP}; TypeScript SDK 2.4.0"
     ),
     "http/no-connection-id": Rule(
-        _V, "`initialize` was answered without an Acp-Connection-Id.", _HTTP
+        _V, "The answer to `initialize` has no Acp-Connection-Id.", _HTTP
     ),
     "http/no-session-id": Rule(
         _N, "A message belongs to a session, and its request has no Acp-Session-Id; some agents "

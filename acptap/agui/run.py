@@ -40,11 +40,6 @@ How = Literal["complete", "cut", "reset", "client"]
 
 _SUCCESSES = range(200, 300)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_APPENDS = frozenset({"TEXT_MESSAGE_CONTENT", "TOOL_CALL_ARGS", "REASONING_MESSAGE_CONTENT"})
-_REPEATED = _APPENDS | CHUNKS.keys()
-"""Types of which most events are more of the same."""
-
-_VARIABLE = frozenset({"delta", "timestamp"})
 _BROKEN_OFF: dict[How, str] = {
     "cut": "the stream was cut", "reset": "the connection was reset", "client": "the client left",
 }  # fmt: skip
@@ -58,32 +53,6 @@ class Hearing(Enum):
     """The client has given up. What the stream says of the thread's state is true all the same."""
     DEAF = 3
     """What comes is no part of the run."""
-
-
-class Course:
-    """One run of a stream, which may have several.
-
-    Attributes:
-        ended: The type of the event that ended it; empty while none did.
-        is_done: Whether its end was told.
-    """
-
-    def __init__(self, document: Document) -> None:
-        self.chunks = Chunks()
-        self.verifier = Verifier()
-        self.thinking = Thinking(document)
-        self.names: tuple[str | None, str | None] = (None, None)  # thread and run, as it has them
-        self.ended = ""
-        self.is_done = False
-
-
-class _More(NamedTuple):
-    """The last event, if the next ones are likely to be more of the same."""
-
-    keys: KeysView[str]
-    fixed: list[tuple[str, object]]
-    target: Text | None
-    meaning: Meaning
 
 
 class Run:
@@ -111,7 +80,7 @@ class Run:
         self._course = Course(document)
         self._hearing = Hearing.CLIENT
         self._is_heard = False
-        self._last: _More | None = None
+        self._last: Repeat | None = None
 
     @property
     def thread(self) -> str:
@@ -151,10 +120,7 @@ class Run:
             value: The JSON value of a block's data, or what a protobuf frame stands for.
         """
         last = self._last
-        if last is not None and self._is_more(last, value):
-            if last.target is not None:
-                assert isinstance(value, dict)
-                last.target.append(value["delta"])
+        if last is not None and self._document.speaker is self and last.take(value):
             return last.meaning
         if not isinstance(value, dict):
             return self.garbage("agui/not-object")
@@ -168,8 +134,8 @@ class Run:
         elif self._hearing is Hearing.NOBODY:
             self._follow(scene, type_, value)
         meaning = _meaning(scene)
-        if type_ in _REPEATED:
-            self._last = _more(value, scene, meaning)
+        if type_ in REPEATED:
+            self._last = repeat_of(value, scene, meaning)
         return meaning
 
     def garbage(self, rule: str) -> Meaning:
@@ -207,17 +173,6 @@ class Run:
         self._last = None
         self._document.speaker = self
         return Scene(self._document, self.line)
-
-    def _is_more(self, last: _More, value: object) -> bool:
-        """Return whether an event appends to what the last one appended to, and does no more."""
-        return (
-            type(value) is dict
-            and value.keys() == last.keys
-            and type(value["delta"]) is str
-            and all(value[name] == said for name, said in last.fixed)
-            and ("timestamp" not in value or is_instant(value["timestamp"]))
-            and self._document.speaker is self
-        )
 
     def _take(self, scene: Scene, type_: str, value: Event) -> None:
         kind = type_of(type_)
@@ -363,12 +318,3 @@ def _meaning(scene: Scene) -> Meaning:
         if said not in notes:
             notes.append(said)
     return Meaning(tuple(scene.transitions), tuple(notes), tuple(scene.updates))
-
-
-def _more(value: Event, scene: Scene, meaning: Meaning) -> _More | None:
-    """Return what the next event may repeat, if all that this one did was to append."""
-    fixed = [(name, said) for name, said in value.items() if name not in _VARIABLE]
-    is_plain = all(isinstance(said, str) for _, said in fixed) and "delta" in value
-    if not scene.is_append or not is_plain or meaning.notes or len(meaning.updates) != 1:
-        return None
-    return _More(value.keys(), fixed, scene.target, meaning)

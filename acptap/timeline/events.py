@@ -133,11 +133,16 @@ def _changes(patch: object) -> str:
     told = [
         words(
             change.get("op"), change.get("from"), change.get("path"),
-            brief(change["value"]) if "value" in change else "",
+            _value(change["value"]) if "value" in change else "",
         )
         for change in changes[:_CHANGES]
     ]  # fmt: skip
     return ", ".join(told + ["..."] * (len(changes) > _CHANGES))
+
+
+def _value(value: object) -> str:
+    said = brief(value)
+    return f"{{{said}}}" if isinstance(value, dict) else said
 
 
 def _fields(*names: str) -> Callable[[Event, Naming], str]:
@@ -193,7 +198,9 @@ EVENTS: dict[str, Callable[[Event, Naming], str]] = {
     "REASONING_MESSAGE_START": _fields("messageId"),
     "REASONING_MESSAGE_END": _fields("messageId"),
     "REASONING_END": _fields("messageId"),
-    "REASONING_ENCRYPTED_VALUE": _fields("subtype", "entityId"),
+    "REASONING_ENCRYPTED_VALUE": lambda event, named: words(
+        event.get("subtype"), named("call", event.get("entityId"))
+    ),
     "SUBAGENT_STARTED": lambda event, named: words(
         _agent(event, named), quoted(event.get("description"))
     ),

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from acptap.timeline.gists import LIMIT
-from acptap.timeline.reading import Chunk
 from acptap.timeline.rows import Row, on_one_line
 
 
@@ -21,7 +20,7 @@ class Folding:
 
     def __init__(self, span: float | None = None) -> None:
         self.span = span
-        self._runs: dict[object, tuple[object, Row, Chunk, list[str]]] = {}
+        self._runs: dict[object, tuple[object, Row, list[str]]] = {}
 
     def add(self, row: Row) -> list[Row]:
         """Take in a row and return the rows that are complete."""
@@ -36,16 +35,17 @@ class Folding:
         if run is not None and (run[0] != key or self._is_long(run[1], row.at)):
             done, run = self.flush(), None
         if run is None:
-            self._runs[session] = (key, replace(row), chunk, [chunk.text])
+            self._runs[session] = (key, replace(row), [chunk.text])
         else:
-            self._extend(run[1], run[3], row, chunk.text)
+            self._extend(run[1], run[2], row, chunk.text)
         return done
 
     def flush(self) -> list[Row]:
         """Return the rows that are not complete, as far as they have come."""
         done = []
-        for _, row, first, texts in self._runs.values():
-            if row.count > 1:
+        for _, row, texts in self._runs.values():
+            first = row.reading.chunk
+            if first is not None and row.count > 1:
                 row.gist = on_one_line(first.told("".join(texts)))
             done.append(row)
         self._runs.clear()

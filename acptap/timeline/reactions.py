@@ -29,7 +29,7 @@ def in_words(update: Update, row: Row, tracks: Mapping[Key, Track]) -> str:
         f"{update.kind.value}{place}",
         None if update.kind in _PLACED else update.id,
         update.change and update.change.value,
-        update.subagent and f"of {update.subagent}",
+        None if update.subagent in (None, update.session) else f"of {update.subagent}",
         *[name if detail[name] is True else brief(detail[name]) for name in detail],
     ]
     return visible(" ".join([str(part) for part in parts if part is not None]))

@@ -75,14 +75,17 @@ class Reader:
 
     def read_handshake(self, entry: Entry) -> None:
         """Take in heads over HTTP and the beginnings of conversations; read nothing else."""
-        if entry.event is not None:
-            if "http" in entry.front and is_on_network(entry):
-                network.read_event(entry, self.exchanges)
-            return
-        if is_on_network(entry):
-            self.runs.survey(entry, self.exchanges.find(entry))
-        if not (self._greetings or b"initialize" in entry.payload):
-            return
+        is_distant = is_on_network(entry)
+        if entry.event is None:
+            if is_distant:
+                self.runs.survey(entry, self.exchanges.find(entry))
+            if self._greetings or b"initialize" in entry.payload:
+                self._greeting(entry)
+        elif is_distant and "http" in entry.front:
+            network.read_event(entry, self.exchanges)
+
+    def _greeting(self, entry: Entry) -> None:
+        """Take in `initialize` or its answer, if that is what a unit holds."""
         text = entry.reading()
         try:
             messages = read_all(jsontext.parse(text), text)

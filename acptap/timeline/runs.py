@@ -3,7 +3,7 @@
 from functools import partial
 
 from acptap.agui import proto
-from acptap.agui.events import ENDS, OWNER, Event, fields, optional, owner_of, word
+from acptap.agui.events import ENDS, Event, optional, owner_of, word
 from acptap.agui.inputs import RunInput
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
@@ -121,7 +121,7 @@ class Runs:
             reading.took = entry.at - exchange.at
         part = events.PARTS.get(type_)
         if part is None:
-            reading.gist = f"{who}{events.of_event(event, named)}"
+            reading.gist = f"{who}{events.of_event(event, named)}".rstrip()
             return reading
         of = run.part_of(type_, owner, optional(event, part.id))
         before, behind = (f"{named('call', of)} ", "") if part.is_call else ('"', '"')

@@ -102,6 +102,16 @@ def test_a_client_that_stays_is_told_of(played, tmp_path):
     assert len(agent.report.noted) == 1
 
 
+def test_an_interrupt_that_has_expired_is_told_of(played, tmp_path):
+    tape = Tape().run(asked("hi"), [interrupted("i", expiresAt="2026-01-02T00:00:00Z")])
+    agent = played(tape.write(tmp_path / "old.jsonl"))
+    post(agent.url, asked("hi"))
+    agent.close()
+    assert agent.verdict() == []
+    [noted] = agent.report.noted
+    assert "expired at 2026-01-02" in noted
+
+
 def test_the_options_are_passed_on(cassette, tmp_path):
     options = ReplayOptions(verbatim=True, shift_expiry=True)
     run = Run.begin(tmp_path, cassette, options)

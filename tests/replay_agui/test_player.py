@@ -335,6 +335,7 @@ def test_what_was_redacted_may_be_anything():
         play = Play(tape, level)
         assert said(play.ask("my key is another one")) == "two"
         assert play.report.lines() == ["never played: lines 2-10"]
+        assert isinstance(Play(tape, Level.PARAMS).ask("your key is another one"), Miss)
 
 
 # Time

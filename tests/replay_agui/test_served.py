@@ -236,9 +236,20 @@ async def test_a_reset_that_many_bytes_go_before(serve, tmp_path, client_of):
     client = client_of(await serve(tape.write(tmp_path / "c.jsonl")))
     reader = await client.ask(asked("hi"))
     for event in (started(), *text(long)):
-        await reader.readuntil(b"}\n\n\r\n"), event
+        assert (await reader.readuntil(b"}\n\n\r\n")).endswith(chunk(block(event)))
     with pytest.raises(ConnectionResetError):
         await reader.read()
+
+
+async def test_a_reset_does_not_wait_for_ever(serve, tmp_path, client_of, monkeypatch):
+    monkeypatch.setattr("acptap.transports.legs.unsent", lambda _: 1)
+    monkeypatch.setattr("acptap.transports.legs.PATIENCE", 0.01)
+    tape = Tape().run(asked("hi"), [started()], "reset")
+    client = client_of(await serve(tape.write(tmp_path / "c.jsonl")))
+    reader = await client.ask(asked("hi"))
+    with pytest.raises(ConnectionResetError):
+        while await reader.read(1):
+            pass
 
 
 # Clients that leave

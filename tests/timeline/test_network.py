@@ -533,7 +533,7 @@ OVER = {
         [over_http, lambda line: over_http(line, "c2", 2)], "acp 1 and 2 over http, 2 connections",
     ),
     "a socket that is refused": (
-        [socket(answer=refuse)], "(no ACP seen) over http",
+        [socket(answer=refuse)], "(neither ACP nor AG-UI seen) over http",
     ),
     "a connection that is older": (
         [heads(post(NEW, **ACP), response(202))], "acp (version not settled) over http",
@@ -541,7 +541,7 @@ OVER = {
     "a version that is not named": (
         [lambda line: over_http(line, version=None)], "acp (version not settled) over http",
     ),
-    "something else": ([nothing], "(no ACP seen) over http"),
+    "something else": ([nothing], "(neither ACP nor AG-UI seen) over http"),
 }  # fmt: skip
 
 

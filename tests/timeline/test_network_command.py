@@ -55,7 +55,7 @@ def test_a_recording_of_the_network_is_shown(turn):
         ".   -  agent <- 200 text/plain to GET /health",
         '.   -  agent <- body text/plain, 2 bytes "ok"',
         "",
-        "  10 entries of HTTP that say nothing new; --expand shows them",
+        "  10 entries that say nothing new; --expand shows them",
     ]
     assert lines[-1].startswith("# left out  10 entries")
 
@@ -82,7 +82,7 @@ def test_one_entry_that_is_left_out(folder):
     recorded = Recorded()
     recorded.line().client(post(PROMPT, Acp_Connection_Id="c1"))
     assert shown(put(recorded)).endswith(
-        "\n\n# left out  1 entry of HTTP that say nothing new; --expand shows them\n"
+        "\n\n# left out  1 entry that says nothing new; --expand shows them\n"
     )
 
 

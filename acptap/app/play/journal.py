@@ -208,15 +208,13 @@ class Hearing:
     def tell_runs(self, player: RunPlayer) -> None:
         """Tell a fresh player of AG-UI all that the live one was told."""
         for event in self._events():
-            match event:
-                case {"asked": str(text), "target": str(target), "now": str(now)}:
-                    whole = RunInput.read(jsontext.parse(text.encode()))
-                    assert whole is not None
-                    player.ask(target, whole, datetime.fromisoformat(now))
-                case {"stayed": int(number)}:
-                    player.stayed(number)
-                case _:
-                    pass
+            assert isinstance(event, dict)
+            if "asked" in event:
+                whole = RunInput.read(jsontext.parse(event["asked"].encode()))
+                assert whole is not None
+                player.ask(event["target"], whole, datetime.fromisoformat(event["now"]))
+            else:
+                player.stayed(event["stayed"])
 
     def _events(self) -> Iterator[object]:
         with self.path.open("rb") as file:

@@ -57,7 +57,7 @@ class Thread:
         self._width = width
         self._agents = {agent.id: agent for agent in view.subagents}
         calls = {call.id for call in view.tool_calls}
-        self._results = {
+        self._results: dict[str | None, Message] = {
             message.call: message for message in view.messages if message.call in calls
         }
 
