@@ -510,3 +510,10 @@ BLOCKS = {
 def test_blocks(tmp_path, data, found):
     (tmp_path / "a").write_bytes(data)
     assert list(storage.blocks(tmp_path / "a")) == found
+
+
+def test_overwriting_spares_what_is_no_file(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match="this is no ordinary file"):
+        Tape.create(path, overwrite=True)

@@ -6,28 +6,19 @@ part of the run. A redirect tells nothing: the client asks again. Of an answer t
 nothing is told either, for nobody knows how it ended.
 """
 
-from collections.abc import Iterable, KeysView
+from collections.abc import Iterable
 from enum import Enum
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from acptap.agui.chunks import CHUNKS, Chunks
-from acptap.agui.events import (
-    ENDS,
-    RETIRED,
-    Event,
-    is_instant,
-    optional,
-    owner_of,
-    type_of,
-)
+from acptap.agui.course import Course
+from acptap.agui.events import ENDS, RETIRED, Event, optional, owner_of, type_of
 from acptap.agui.inputs import RunInput
 from acptap.agui.meaning import NOTHING, Meaning
 from acptap.agui.outcome import STATES, outcome_of
+from acptap.agui.repeats import REPEATED, Repeat, repeat_of
 from acptap.agui.rules import is_refused, note
 from acptap.agui.soundness import judge_head, late, sound
-from acptap.agui.thinking import Thinking
-from acptap.agui.values import Done, Failure, Text
-from acptap.agui.verify import Verifier
+from acptap.agui.values import Done, Failure
 from acptap.agui.view.document import Document
 from acptap.agui.view.effects import EFFECTS
 from acptap.agui.view.scene import Scene

@@ -37,16 +37,21 @@ O another one, N not known yet, x closed, - no session.
   gist         what it says, in one line
   http         the head of an HTTP request or response, or null
   payload      the message, or the text if it is none
+Of AG-UI a request for a run is a request with the method run, whose
+id is the run's; its events are notifications with their types as
+methods (RUN_ERROR), also those that came as protobuf frames; and
+threads are sessions.
 
 \b
 --updates writes below an entry what a view must react to:
   message, reasoning  started, content, replaced; of tool calls
                       tool_started, tool_args, tool_result,
-                      tool_ended; else activity, ended
+                      tool_ended; else activity, encrypted, ended
   messages            the conversation was restated
   state               a plan, usage, mode, config and the like
   subagent, interrupt, error
-  done                a turn ended: success, failed or cancelled
+  done                a turn or a run ended: success, failed,
+                      cancelled or, of AG-UI, interrupted
 """
 
 
@@ -61,18 +66,20 @@ O another one, N not known yet, x closed, - no session.
 @click.option("--kind", "kinds", multiple=True, metavar="KIND",
     help="Only entries of this kind (see below), with a `state` change or a `note`, of a severity "
     "(violation, warning), of failed answers (error), with `updates` where those are shown, or of "
-    "a method or update; `http` is all of HTTP but the messages. May be repeated.",
+    "a method, update or type of event (RUN_ERROR); `http` is all of HTTP but the messages. May be "
+    "repeated.",
 )  # fmt: skip
 @click.option("--grep", "pattern", metavar="RE",
     help="Only entries in whose text or gist this regular expression occurs.",
 )  # fmt: skip
 @click.option("--expand", is_flag=True,
-    help="A row for each chunk of a text, and for what HTTP says that other rows say too.",
+    help="A row for each chunk of a text, and for what says nothing that other rows don't say.",
 )  # fmt: skip
 @click.option("-n", "--tail", type=click.IntRange(min=0), metavar="N", help="Only the last N rows.")
 @click.option("--updates", is_flag=True, help="Show what each entry asks of a view.")
 @click.option("--tree", is_flag=True,
-    help="Show what a correct client shows: sessions, turns, messages, tool calls and the rest.",
+    help="Show what a correct client shows: sessions and threads, turns and runs, messages, tool "
+    "calls and the rest.",
 )  # fmt: skip
 @click.option("--at", type=click.IntRange(min=1), metavar="ENTRY",
     help="Only up to this line of the cassette, where the header is line 1: with --updates the "
@@ -85,8 +92,8 @@ def show(cassette: Path, **chosen: Any) -> int:
     """Show a cassette as a timeline.
 
     A header says what was recorded and how it ended; below it each entry has a row. The chunks of
-    one message share a row, and what HTTP says around each message (heads of requests that went
-    well, keep-alives, pings) has none, unless --kind, --grep, --expand or --json asks for single
-    entries.
+    one message share a row, and what says nothing new has none: what HTTP says around each message
+    (heads of requests that went well, keep-alives, pings), and AG-UI's brackets around what is
+    said. --kind, --grep, --expand and --json ask for single entries.
     """
     return show_command(cassette, ShowOptions(**chosen))

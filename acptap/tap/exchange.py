@@ -38,8 +38,6 @@ class ExchangeTap:
         room: What its bodies share with others.
 
     Attributes:
-        is_answered: Whether the head of the final answer is there.
-        is_over: Whether the answer is complete, or can't be any more.
     """
 
     def __init__(
@@ -50,8 +48,6 @@ class ExchangeTap:
         redactor: Redactor | None,
         room: Room,
     ) -> None:
-        self.is_answered = False
-        self.is_over = False
         self._number = number
         self._request = request
         self._exchanges = exchanges
@@ -108,7 +104,6 @@ class ExchangeTap:
             return
         yield from self._units(side, at, units)
         if is_complete:
-            self.is_over = True
             if self.known.stream:
                 yield self.event(side, at, "end")
 
@@ -133,7 +128,6 @@ class ExchangeTap:
         yield self._heads(Side.AGENT, at, "response", clear, annotations)
         if response.is_interim:
             return
-        self.is_answered = True
         stream = self.known.stream
         self._stream = b',"stream":"%b"' % stream.encode() if stream else b""
         splitter: Splitter | None = BlockSplitter() if stream else None
@@ -143,13 +137,10 @@ class ExchangeTap:
 
     def broke_off(self, side: Side, at: bytes, reason: str) -> Iterator[bytes]:
         """Take in that a side ended the exchange in its middle."""
-        if self.is_over:
-            return
         yield from self.release(at)
         for whose in (Side.CLIENT, Side.AGENT):
             body = self._bodies.pop(whose, None)
             yield from self._units(whose, at, [] if body is None else body.end())
-        self.is_over = True
         yield self.event(side, at, "abort", reason=reason)
 
     # Entries

@@ -7,7 +7,6 @@ and these become entries. Nothing raises on any traffic.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from acptap.cassette import Header
 from acptap.http import HttpRequest, HttpResponse, decode, decode_headers
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
@@ -15,7 +14,6 @@ from acptap.tap.bodies import Room
 from acptap.tap.clock import Clock
 from acptap.tap.exchange import ExchangeTap
 from acptap.tap.socket import SocketTap
-from acptap.tap.stdio import begin
 from acptap.wire.http1 import Body, End, Event, Lost, Raw, RequestHead, ResponseHead
 from acptap.witness.exchanges import Exchanges
 
@@ -45,10 +43,6 @@ class NetworkTap:
         self._exchanges = Exchanges(upstream, protocol=protocol)
         self._room = Room()
         self._count = 0
-
-    def begin(self, header: Header) -> bytes:
-        """Return the cassette's first line."""
-        return begin(header, self._redactor)
 
     def line(self) -> "LineTap":
         """Return the tap of a new TCP connection."""
@@ -191,8 +185,6 @@ class LineTap:
     def _answered(self, exchange: ExchangeTap, event: Body | End, at: bytes) -> Iterator[bytes]:
         if isinstance(event, Body):
             yield from exchange.body(Side.AGENT, at, event.data)
-            return
-        if not exchange.is_answered:
             return
         if event.trailers:
             yield exchange.trailers(Side.AGENT, at, event.trailers)

@@ -1,6 +1,7 @@
 """Writes a WebSocket: its messages as units, its control frames as events."""
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from acptap.acp.rules import note
 from acptap.cassette import Annotations, encode_binary, encode_front
@@ -78,6 +79,8 @@ class SocketTap:
                 return self._exchange.event(side, at, "opaque", why=why)
             case Raw(data=data):
                 return self._exchange.raw(side, at, data)
+            case _:
+                assert_never(event)
 
     def _control(self, side: Side, at: bytes, frame: Control) -> bytes:
         if frame.opcode in _PINGS:

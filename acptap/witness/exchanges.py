@@ -279,7 +279,7 @@ class Exchanges:
         )
 
     def _over(self, connection: Connection) -> Annotations:
-        if connection.is_over:
+        if connection.is_over:  # deleted once more
             return NOTHING
         connection.is_over = True
         told = connection.witness.gone()

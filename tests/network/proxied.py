@@ -15,6 +15,11 @@ room, *command = sys.argv[1:]
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), int(room)))
 os.execv(command[0], command)
 """
+AS_NOHUP = """
+import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 READY = re.compile(r"acptap: listening on (http://(\S+):(\d+)/)")
 
 
@@ -64,12 +69,14 @@ class Proxy:
         cassette: What it writes.
     """
 
-    def __init__(self, folder, *options, room=None):
+    def __init__(self, folder, *options, room=None, nohup=False):
         self.cassette = folder / "tape.jsonl"
         self.said = []
         command = [sys.executable, "-m", "acptap", "proxy", "-w", str(self.cassette), *options]
         if room is not None:
             command = [sys.executable, "-c", WITH_ROOM, str(room), *command]
+        if nohup:
+            command = [sys.executable, "-c", AS_NOHUP, *command]
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
         )
@@ -101,9 +108,9 @@ class Proxy:
 
 
 @contextmanager
-def proxy(folder, *options, room=None):
+def proxy(folder, *options, room=None, nohup=False):
     """A running proxy; `room` is how many bytes it can write to a file."""
-    running = Proxy(folder, *options, room=room)
+    running = Proxy(folder, *options, room=room, nohup=nohup)
     try:
         yield running
     finally:

@@ -4,6 +4,8 @@ import http.client
 import json
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -121,3 +123,47 @@ def test_a_full_disk_does_not_stop_the_traffic(tmp_path):
         assert [ask(p)[0] for _ in range(4)] == [200] * 4
         assert p.end() == 74
     assert [line.partition(":")[2][:19] for line in p.said].count(" recording stopped:") == 1
+
+
+def test_under_nohup_a_hang_up_is_nothing(tmp_path):
+    with (
+        serving() as address,
+        proxy(tmp_path, "--upstream", url(address), "-p", "0", nohup=True) as p,
+    ):
+        p.process.send_signal(signal.SIGHUP)
+        assert ask(p)[0] == 200
+        assert p.end() == 0
+
+
+def test_http_2_passes_unread(tmp_path):
+    with (
+        serving() as address,
+        proxy(tmp_path, "--upstream", url(address), "-p", "0") as p,
+    ):
+        with socket.create_connection(("127.0.0.1", p.port)) as client:
+            client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            client.shutdown(socket.SHUT_WR)
+            while client.recv(4096):
+                pass
+        assert p.end() == 0
+        rules = [note["rule"] for entry in p.entries() for note in entry.get("notes", [])]
+    assert "http/opaque" in rules
+
+
+SECRETS = ("s3cr3t-Token-1234", "abcdefgh12345678", "split-over-events-0123456789")
+
+
+def test_a_cassette_of_the_network_is_redacted_afterwards(tmp_path):
+    options = ("-p", "0", "--no-redact")
+    with serving() as address, proxy(tmp_path, "--upstream", url(address), *options) as p:
+        ask(
+            p, "POST", "/x?token=abcdefgh12345678", HELLO, {"Authorization": f"Bearer {SECRETS[0]}"}
+        )
+        assert p.end() == 0
+        before = p.cassette.read_text()
+    assert SECRETS[0] in before
+    command = [sys.executable, "-m", "acptap", "redact", str(p.cassette)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    after = p.cassette.read_text()
+    assert not any(secret in after for secret in SECRETS)
+    assert after.count("[redacted:") == 4

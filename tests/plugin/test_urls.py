@@ -263,6 +263,7 @@ OVER_HTTP = """
 @pytest.mark.acptap("new.jsonl")
 def test_it(acptap_agent):
     client = Client(acptap_agent.url)
+    assert acptap_agent.ws_url == "ws" + acptap_agent.url[4:]
     client.say()
     client.end()
     deadline = time.monotonic() + 10  # a message is accepted before its agent has read it

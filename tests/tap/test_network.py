@@ -813,6 +813,162 @@ def test_edge_14_a_long_body_goes_in_pieces(monkeypatch):
     assert b"".join(piece.unit() for piece in pieces).decode() == text
 
 
+def test_a_long_body_of_no_acp_goes_in_pieces(monkeypatch):
+    monkeypatch.setattr("acptap.tap.bodies.PIECE_LIMIT", 64)
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(request("POST", "/upload", b"x" * 200))
+    line.agent(response(200, b"y" * 200)[:-1])
+    line.agent(b"y")
+    recheck(recorded)
+    long = [entry.oversize for entry in recorded.entries]
+    assert long == [False, True, True, False, True, True, True]
+
+
+def test_w1_a_long_binary_message_goes_in_pieces():
+    recorded, line = socket()
+    data = b"\xff" * (9 * 1024 * 1024)
+    frame_ = b"\x82\x7f" + len(data).to_bytes(8, "big") + data
+    line.agent(frame_[:-10])
+    line.agent(frame_[-10:])
+    recheck(recorded)
+    pieces = [entry for entry in recorded.entries if entry.oversize]
+    assert [piece.key for piece in pieces] == ["b64"] * len(pieces)
+    assert b"".join(piece.unit() for piece in pieces) == data
+
+
+def test_batches():
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(request("POST", "/x", b'[{"a":1}]'))
+    line.agent(response(204))
+    initialized(line)
+    line.client(post(f"[{NEW}]", Acp_Connection_Id="c1"))
+    line.agent(response(400))
+    line.client(post(f"[{NEW}]", Acp_Connection_Id="c1", Acp_Session_Id="s"))
+    line.agent(response(400))
+    recheck(recorded)
+    assert recorded.rules.count("jsonrpc/batch") == 2
+
+
+def test_r17_across_streams_order_proves_nothing():
+    """A resume without a snapshot is a violation only where the snapshot would have come."""
+    resume = rpc(1, "session/resume", params={"sessionId": "s", "cwd": "/w"})
+
+    def severities(**stream):
+        recorded = Recorded()
+        posts, events = recorded.line(), recorded.line()
+        posts.client(post(INITIALIZE.replace(":1}", ":2}")))
+        answer = INITIALIZED.replace(":1}", ":2}").encode()
+        posts.agent(response(200, answer, Acp_Connection_Id="c1"))
+        events.client(request("GET", Acp_Connection_Id="c1", **stream))
+        events.agent(STREAM)
+        posts.client(post(resume, Acp_Connection_Id="c1", Acp_Session_Id="s"))
+        posts.agent(response(202))
+        events.agent(event(rpc(1, result={})))
+        recheck(recorded)
+        return [
+            said["severity"]
+            for entry in recorded.entries
+            for said in entry.front.get("notes", [])
+            if said["rule"] == "acp/resume-without-snapshot"
+        ]
+
+    assert severities(Acp_Session_Id="s") == ["violation"]
+    assert severities() == ["warning"]
+
+
+def test_an_answer_that_nobody_asked_for():
+    recorded = Recorded()
+    line = recorded.line()
+    line.agent(response(408, b"too late"))
+    recheck(recorded)
+    assert [e.get("http") or e.get("text") for e in recorded.brief] == [" ", 408, "too late"]
+
+
+def test_answers_that_are_no_http():
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(request("GET", "/x"))
+    line.agent(b"SSH-2.0-OpenSSH_9.2\r\n")
+    recheck(recorded)
+    assert recorded.rules == ["http/opaque"]
+    assert recorded.brief[-1]["text"] == "SSH-2.0-OpenSSH_9.2\r\n"
+
+
+def test_upstream_is_down_for_what_is_no_http():
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(b"PRI * HTTP/2.0\r\n\r\n")
+    line.unreachable("connection refused", response(502, b"no"))
+    recheck(recorded)
+    assert 502 in [e.get("http") for e in recorded.brief]
+
+
+def test_a_side_of_a_socket_ends_once():
+    recorded, line = socket()
+    line.end(A)
+    line.end(A, "reset")
+    recheck(recorded)
+    assert [e.get("event") for e in recorded.brief] == ["request", "response", "end"]
+
+
+def test_a_connection_that_is_deleted_twice():
+    recorded = Recorded()
+    line = recorded.line()
+    initialized(line)
+    for _ in range(2):
+        line.client(request("DELETE", Acp_Connection_Id="c1"))
+        line.agent(response(202))
+    recheck(recorded)
+    assert recorded.rules == []
+
+
+def test_a_redirect_to_no_url():
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(request("GET", "/x"))
+    line.agent(response(302, Location="http://[bad"))
+    recheck(recorded)
+    assert recorded.rules == []
+
+
+def test_many_exchanges_need_no_more_memory():
+    recorded = Recorded()
+    line = recorded.line()
+    for _ in range(1500):
+        line.client(request("GET", "/x"))
+        line.agent(response(204))
+    assert len(recorded.tap._exchanges._open) <= 1024
+    recheck(recorded)
+
+
+def test_a_tape_without_a_request():
+    """Somebody has taken the line out: what belongs to it means nothing, and nothing fails."""
+    recorded = conversation(Recorded())
+    kept = [entry for entry in recorded.entries if entry.event != "request"]
+    reader = checking.Reader()
+    assert [reader.members(entry) for entry in kept] == [{}] * len(kept)
+
+
+def test_secrets_in_odd_places():
+    recorded = Recorded(Redactor())
+    line = recorded.line()
+    line.client(
+        b"GET /x HTTP/1.1\r\nCookie: ; a=0123456789abcdef; Path=/x; b=\r\n"
+        b"Authorization: Bearer s3cr3t-Token-1234\r\n\r\n"
+    )
+    line.agent(STREAM)
+    line.agent(chunk(b'id: 1\ndata: {"text":"s3cr3t-Token-1234"}\nevent: message\n\n'))
+    line.agent(b"0\r\nX-Api-Key: abcdefghijklmnop\r\n\r\n")
+    tape = b"".join(recorded.tape).decode()
+    for hidden in ("0123456789abcdef", "s3cr3t-Token-1234", "abcdefghijklmnop"):
+        assert hidden not in tape
+    assert "; Path=/x; b=" in tape
+    block = 'id: 1\ndata: {"text":"[redacted:2]"}\nevent: message\n\n'
+    assert block in [e.get("text") for e in recorded.brief]
+
+
 @given(st.data())
 def test_what_a_tap_writes_reads_the_same_again(data):
     recorded = Recorded()

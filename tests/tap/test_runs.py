@@ -529,3 +529,13 @@ def test_what_a_tap_writes_reads_the_same_again(data):
         passing(data.draw, recorded, lines)
     recheck(recorded)
     fold_entries(recorded.entries)
+
+
+@pytest.mark.usefixtures("small")
+def test_what_is_taken_for_acp_and_is_none():
+    recorded, line = asked(Recorded(protocol="acp"), "[1]")
+    line.agent(response(200, b"x" * 200))
+    for part in pieces(post("x" * 200)):
+        line.client(part)
+    reread(recorded, "acp")
+    assert set(recorded.rules) == {"http/oversize"}

@@ -62,8 +62,9 @@ class RecordingServer:
             self.close()
             why = said.decode(errors="replace").strip().removeprefix("acptap: ")
             raise CommandError(
-                f"it can't be recorded ({why})", where=name, fix="name an agent that is there"
-            )
+                f"it can't be recorded ({why})", where=name, fix="name an agent that is there",
+                exit_code=126,
+            )  # fmt: skip
         self.url = ready[1].decode()
         self.ws_url = "ws" + self.url.removeprefix("http")
 
@@ -71,8 +72,7 @@ class RecordingServer:
         """End it, and with it the recording."""
         process = self._process
         assert process.stderr is not None
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
         try:
             process.communicate(timeout=_GRACE)
         except subprocess.TimeoutExpired:

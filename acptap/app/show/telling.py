@@ -43,7 +43,7 @@ class Told:
         room = None if width is None else max(20, width - len(before) - _NAMES)
         for line in self.lines or [""]:
             for part in wrapped(line, room):
-                yield [(before, "quiet"), (f"{name:<{_NAMES}}", self.style), (part, self.tone)]
+                yield [(before, "quiet"), (f"{name:<{_NAMES - 1}} ", self.style), (part, self.tone)]
                 name = ""
 
 

@@ -154,15 +154,12 @@ class Thread:
 
 
 def _owner(item: Item) -> str | None:
-    match item:
-        case Message() | Reasoning():
-            return item.subagent
-        case Interrupt():
-            return optional(item.fields, "subagentRunId")
-        case Subagent():
-            return item.id
-        case Failure():
-            return None
+    """Return the subagent that an item comes from, or that it is."""
+    if isinstance(item, Subagent):
+        return item.id
+    if isinstance(item, Interrupt):
+        return optional(item.fields, "subagentRunId")
+    return None if isinstance(item, Failure) else item.subagent
 
 
 def _between(items: list[Item], start: int, end: int | None) -> list[Item]:
