@@ -188,3 +188,26 @@ def test_the_frames_of_the_decoder_are_those_of_the_reference_encoder() -> None:
     )
     assert made.stdout == (PEERS.parent / "agui" / "frames.jsonl").read_bytes()
     assert made.stderr == b""
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_the_client_sees_the_same_in_the_replay(lab: Lab, server: str) -> None:
+    taped = lab.taped(server)
+    with acptap("replay", taped.cassette, "-p", "0", "--once") as replay:
+        run = hold(TALKS[server], replay.url, ids="again")
+        ending = replay.wait()
+    assert run.transcripts == taped.run.transcripts
+    assert ending.code == 0, ending.talk
+
+
+def test_the_client_judges_good_and_bad_bytes_as_in_the_recording(lab: Lab, tmp_path: Path) -> None:
+    server = lab.server("inputs")
+    inputs = orjson.loads(fetch(server, "GET", "/"))
+    cassette = tmp_path / "inputs.jsonl"
+    with tap(server, cassette) as proxy:
+        taped = probe(inputs, proxy.url)
+        proxy.stop()
+    with acptap("replay", cassette, "-p", "0", "--once") as replay:
+        assert probe(inputs, replay.url) == taped
+        ending = replay.wait()
+    assert ending.code == 0, ending.talk

@@ -36,8 +36,6 @@ class ExchangeTap:
         exchanges: All of the recording.
         redactor: Takes secrets out; None keeps them.
         room: What its bodies share with others.
-
-    Attributes:
     """
 
     def __init__(
@@ -103,9 +101,8 @@ class ExchangeTap:
             yield from self.release(at)
             return
         yield from self._units(side, at, units)
-        if is_complete:
-            if self.known.stream:
-                yield self.event(side, at, "end")
+        if is_complete and self.known.stream:
+            yield self.event(side, at, "end")
 
     def release(self, at: bytes, first: Unit = b"") -> Iterator[bytes]:
         """Write the request's head, if it is still held."""

@@ -4,6 +4,7 @@ import http.server
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -46,12 +47,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
+class Server6(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
 @contextmanager
 def serving(address=("127.0.0.1", 0)):
     """An agent that tells what it was asked."""
-    kind = http.server.ThreadingHTTPServer
-    if ":" in address[0]:
-        kind = type("Server6", (kind,), {"address_family": __import__("socket").AF_INET6})
+    kind = Server6 if ":" in address[0] else http.server.ThreadingHTTPServer
     with kind(address, Handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever)
@@ -71,7 +74,7 @@ class Proxy:
 
     def __init__(self, folder, *options, room=None, nohup=False):
         self.cassette = folder / "tape.jsonl"
-        self.said = []
+        self.said: list[str] = []
         command = [sys.executable, "-m", "acptap", "proxy", "-w", str(self.cassette), *options]
         if room is not None:
             command = [sys.executable, "-c", WITH_ROOM, str(room), *command]
@@ -80,7 +83,9 @@ class Proxy:
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
         )
-        for line in self.process.stderr:
+        assert self.process.stderr is not None
+        self._stderr = self.process.stderr
+        for line in self._stderr:
             self.said.append(line.strip())
             if line.startswith("acptap: recording"):
                 break
@@ -93,14 +98,14 @@ class Proxy:
     def end(self, number=signal.SIGTERM):
         """End it by a signal; return its exit code."""
         self.process.send_signal(number)
-        self.said += [line.strip() for line in self.process.stderr]
+        self.said += [line.strip() for line in self._stderr]
         return self.process.wait(20)
 
     def close(self):
         """Whatever it does, end it."""
         self.process.kill()
         self.process.wait()
-        self.process.stderr.close()
+        self._stderr.close()
 
     def entries(self):
         """What it recorded, the header first."""
