@@ -50,11 +50,13 @@ class Connection:
     Attributes:
         number: Its number in the recording, from 1.
         witness: Understands it.
-        is_over: Whether the client has ended it, or it broke.
+        is_leaving: Whether the client has asked to end it.
+        is_over: Whether it has ended, or broke.
     """
 
     number: int
     witness: Witness
+    is_leaving: bool = False
     is_over: bool = False
 
 
@@ -171,6 +173,7 @@ class Exchanges:
             if known is None:  # it began before the recording did
                 known = self._ids[id_] = self._connect()
             self._join(exchange, known)
+            known.is_leaving = known.is_leaving or request.method == "DELETE"
         elif exchange.asks_socket:
             self._join(exchange, self._connect())
         return exchange
@@ -217,7 +220,8 @@ class Exchanges:
         """
         exchange.is_done = True
         known, notes = exchange.connection, []
-        if event == "abort" and side is Side.AGENT and not exchange.is_socket:
+        is_asked_for = known is not None and known.is_leaving
+        if event == "abort" and side is Side.AGENT and not (exchange.is_socket or is_asked_for):
             notes.append(note("http/cut"))
         if isinstance(exchange.channel, RunChannel):
             return _joined(notes, exchange.channel.end(side, event, reason))
@@ -225,7 +229,7 @@ class Exchanges:
             return Annotations(notes=notes)
         if exchange.is_socket:
             return _joined(notes, self._over(known))
-        if side is Side.CLIENT or exchange.stream in ("", "events"):
+        if side is Side.CLIENT or is_asked_for or exchange.stream in ("", "events"):
             return Annotations(notes=notes)
         notes.append(note("http/stream-lost", stream=exchange.stream))
         if exchange.stream == "session":

@@ -479,6 +479,20 @@ def test_a_stream_may_end_after_delete():
     assert "notes" not in stream_ends(lambda line: line.agent(LAST), deletes=True)
 
 
+@pytest.mark.parametrize("end", ["", "reset"])
+def test_a_stream_may_end_between_delete_and_its_answer(end):
+    recorded = Recorded()
+    stream, other = recorded.line(), recorded.line()
+    initialized(other)
+    stream.client(request("GET", Acp_Connection_Id="c1"))
+    stream.agent(STREAM)
+    other.client(request("DELETE", Acp_Connection_Id="c1"))
+    stream.end(A, end)
+    other.agent(response(202))
+    recheck(recorded)
+    assert recorded.rules == []
+
+
 def test_h13_a_body_that_is_cut():
     recorded = Recorded()
     line = recorded.line()

@@ -14,16 +14,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from acptap.agui.inputs import RunInput
 from acptap.errors import UsageError
-from acptap.replay.agui.player import RunPlayer
 from acptap.replay.framing import Framing
 from acptap.replay.player import Player
 from acptap.replay.report import Miss
 from acptap.replay.script import Lane
 from acptap.wire import jsontext
+
+if TYPE_CHECKING:
+    from acptap.replay.agui.player import RunPlayer
 
 MODE = 0o600
 """What clients say is private, like cassettes."""
@@ -205,8 +206,10 @@ class Hearing:
                     misses.append(Miss("the client stopped reading before all was said"))
         return misses
 
-    def tell_runs(self, player: RunPlayer) -> None:
+    def tell_runs(self, player: "RunPlayer") -> None:
         """Tell a fresh player of AG-UI all that the live one was told."""
+        from acptap.agui.inputs import RunInput  # noqa: PLC0415 who plays on stdio need not wait
+
         for event in self._events():
             assert isinstance(event, dict)
             if "asked" in event:

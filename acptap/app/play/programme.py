@@ -1,15 +1,15 @@
-"""A cassette on the programme: read once, played to any number of clients."""
+"""A cassette on the programme: read once, played to any number of clients.
+
+What AG-UI takes is imported where there are runs: a client that starts its agent waits for us.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acptap.app.play.options import ReplayOptions
 from acptap.errors import NothingToPlay
-from acptap.replay.agui import dates
-from acptap.replay.agui.player import Options as RunOptions
-from acptap.replay.agui.player import RunPlayer
-from acptap.replay.agui.recorded import RecordedRun, runs_of
 from acptap.replay.exchanges import Exchange, Exchanges
 from acptap.replay.framing import Framing
 from acptap.replay.lanes import build_all
@@ -17,6 +17,10 @@ from acptap.replay.player import Player
 from acptap.replay.report import Report, describe
 from acptap.replay.script import Script, Step
 from acptap.storage import Recording
+
+if TYPE_CHECKING:
+    from acptap.replay.agui.player import RunPlayer
+    from acptap.replay.agui.recorded import RecordedRun
 
 STDIO = "stdio"
 """The transport, as headers name it, of what was recorded on standard input and output."""
@@ -49,7 +53,7 @@ class Programme:
     scripts: list[Script]
     torn: int | None
     plain: list[Exchange] = field(default_factory=list)
-    runs: list[RecordedRun] = field(default_factory=list)
+    runs: "list[RecordedRun]" = field(default_factory=list)
     began: datetime | None = None
 
     @classmethod
@@ -63,6 +67,9 @@ class Programme:
             recording.require_entries()
             if recording.header.transport == STDIO:
                 return cls(cassette, build_all(recording), recording.torn)
+            from acptap.replay.agui import dates  # noqa: PLC0415 see above
+            from acptap.replay.agui.recorded import runs_of  # noqa: PLC0415
+
             exchanges = Exchanges(recording)
             scripts = build_all(recording, exchanges)
             runs = runs_of(exchanges, recording)
@@ -99,9 +106,11 @@ class Programme:
 
     def run_player(
         self, recording: Recording, options: ReplayOptions, *, once: bool = False
-    ) -> RunPlayer:
+    ) -> "RunPlayer":
         """Return the player of the AG-UI runs: all of them, whoever asks."""
-        how = RunOptions(
+        from acptap.replay.agui.player import Options, RunPlayer  # noqa: PLC0415 see above
+
+        how = Options(
             options.matcher, self.began,
             once=once, verbatim=options.verbatim, shift_expiry=options.shift_expiry,
         )  # fmt: skip
@@ -110,10 +119,11 @@ class Programme:
     def unasked(self, recording: Recording) -> list[Report]:
         """Return the reports on the cassette as if nobody had asked for anything."""
         numbers = range(1, len(self.scripts) + 1)
-        return [
-            *(self.player(number, recording, ReplayOptions()).report() for number in numbers),
-            self.run_player(recording, ReplayOptions()).report(),
-        ]
+        options = ReplayOptions()
+        reports = [self.player(number, recording, options).report() for number in numbers]
+        if self.runs:
+            reports.append(self.run_player(recording, options).report())
+        return reports
 
     def describe(self, number: int) -> str:
         """Return what stands in a line of the cassette that is to be played, in words."""
