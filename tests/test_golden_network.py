@@ -15,6 +15,7 @@ from acptap.app.play.programme import Programme
 from acptap.jsonrpc import Side
 from acptap.notes import Severity
 from acptap.storage import Recording
+from acptap.updates import UpdateKind
 from tests.peers.record import CASSETTES as RECORDED
 
 FOLDER = Path(__file__).parent.parent / "cassettes" / "acp-network"
@@ -85,3 +86,23 @@ def test_one_plays_on_standard_input_and_output():
         command, input=b"\n".join(said) + b"\n", capture_output=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
+
+
+AGUI = sorted((FOLDER.parent / "ag-ui").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("path", AGUI, ids=lambda path: path.stem)
+def test_the_annotations_of_runs_are_those_of_today(path):
+    with Recording(path) as recording:
+        reader = checking.Reader(recording.header)
+        for entry in recording:
+            assert not checking.differs(entry, reader.members(entry)), entry.number
+
+
+def test_each_kind_of_update_is_there():
+    kinds = set()
+    for path in AGUI:
+        with Recording(path) as recording:
+            for entry in recording:
+                kinds |= {update["kind"] for update in entry.front.get("updates", [])}
+    assert kinds == {kind.value for kind in UpdateKind}

@@ -51,7 +51,7 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="acptap")
 def acptap() -> None:
-    """Record and replay Agent Client Protocol conversations, and know what they mean."""
+    """Record and replay what agents and their clients say, and know what it means."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
