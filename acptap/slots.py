@@ -8,6 +8,7 @@ class Slot(StrEnum):
 
     WHOLE = "all of it"
     NAMED = "all of it, if it is named like a credential"
+    MEMBER = "all of it, for it is named like a credential; prose is not looked for elsewhere"
     URL = "a URL's user info and token-like parameters"
     LINK = "all of a URL behind its host: links that work once carry codes anywhere"
     WORDS = "what follows `--token`, `KEY=` and the like"

@@ -84,7 +84,12 @@ class Tape:
                     fix="name another place with --cassette, or leave out --overwrite",
                 )  # fmt: skip
             return cls(path, _replace(path)) if overwrite else cls(*_first_free(path))
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if path.parent.is_dir():
+                raise UsageError(
+                    "no file can be made there", where=str(path),
+                    fix="name another place with --cassette",
+                ) from error  # fmt: skip
             raise UsageError(
                 "the folder does not exist", where=str(path.parent),
                 fix="make it, or name another place with --cassette",

@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from tests.plugin import tapes
+from tests.replay_network.tapes import HttpTape, Tape
 
 EXEC = [sys.executable, "-m", "acptap", "exec"]
 TALK = """
@@ -222,3 +223,48 @@ def test_a_command_that_connects_and_asks_a_part(hello):
     done = run(hello, OVER_THE_NETWORK.replace("SAID:", "SAID[:2]:"))
     assert done.returncode == 1
     assert "never played: lines 6-8 (line 6 is session/prompt)" in done.stderr
+
+
+FETCH = """
+import os, urllib.request
+def fetch(path, body=None):
+    headers = {"Content-Type": "application/json"}
+    asked = urllib.request.Request(os.environ["ACPTAP_URL"] + path, body, headers)
+    try:
+        return urllib.request.urlopen(asked).status
+    except urllib.error.HTTPError as error:
+        return error.code
+"""
+INITIALIZE_IT = f"fetch('acp', {tapes.INITIALIZE.encode()!r})"
+UNPLAYED = "never played: lines 2-4 (line 2 is GET /health)"
+PLAIN = {
+    "asks all": ("assert fetch('health') == 200", 0, []),
+    "asks for another": (
+        "assert fetch('no') == 404", 1, ["unmatched: GET /no is not in the cassette", UNPLAYED],
+    ),
+    "would begin a connection": (
+        f"assert {INITIALIZE_IT} == 500", 1, ["which holds no ACP connection", UNPLAYED],
+    ),
+    "asks all, and would begin a connection": (
+        f"fetch('health'); {INITIALIZE_IT}", 1, ["which holds no ACP connection"],
+    ),
+    "asks for nothing": ("pass", 1, ["the cassette was never asked for"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "code", "said"), PLAIN.values(), ids=PLAIN)
+def test_a_cassette_of_http_alone(tmp_path, program, code, said):
+    tape = Tape()
+    tape.response(tape.request("GET", "/health"), 200, body=b"ok")
+    done = run(tape.write(tmp_path / "c.jsonl"), f"{FETCH}\n{program}")
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) == len(said)
+    assert all(what in done.stderr for what in said)
+
+
+def test_a_client_on_stdio_can_ask_for_no_health(tmp_path):
+    tape = HttpTape()
+    tape.response(tape.request("GET", "/health"), 200, body=b"ok")
+    tape.connect(tapes.INITIALIZE, tapes.AGREED).delete()
+    done = run(tape.write(tmp_path / "c.jsonl"), "talk(SAID[0])")
+    assert (done.returncode, done.stderr) == (0, "")

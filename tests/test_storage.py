@@ -194,6 +194,18 @@ def test_a_tape_that_can_not_be_made(tmp_path, name, sentence, overwrite):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
 
 
+def test_a_folder_that_takes_no_files(tmp_path, monkeypatch):
+    def refuse(_):  # as /proc does
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(storage, "_first_free", refuse)
+    with pytest.raises(UsageError) as caught:
+        Tape.create(tmp_path / "x")
+    assert str(caught.value) == (
+        f"{tmp_path}/x: no file can be made there; name another place with --cassette"
+    )
+
+
 def test_the_folder_itself_is_no_tape(here):
     with pytest.raises(UsageError, match="this is a folder"):
         Tape.create(Path())

@@ -204,7 +204,7 @@ def _begun(method: str | None) -> tuple[_State, ...]:
     )
 
 
-def _kin(method: str | None) -> str | None:
+def kin(method: str | None) -> str | None:
     """Return the method that stands for all that have the same rows."""
     if method is None or method in _METHODS:
         return method
@@ -305,9 +305,9 @@ class _Plan:
     def _methods(self, container: Container) -> tuple[str | None, ...]:
         """Return the methods of the messages that a container is, if it is any."""
         stated = self._stated.get(container, [])
-        methods = [_kin(method) for method in stated if has_slots(method)]
+        methods = [kin(method) for method in stated if has_slots(method)]
         if self._is_root(container):
-            methods.append(_EVERY if stated else _kin(self._method))
+            methods.append(_EVERY if stated else kin(self._method))
         return tuple(methods)
 
     def _is_root(self, container: Container) -> bool:

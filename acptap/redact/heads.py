@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from acptap.http import Headers, HttpRequest, HttpResponse
 from acptap.redact.hits import Hit
-from acptap.redact.names import is_telling
+from acptap.redact.names import is_credential, is_telling
 from acptap.redact.redactor import Redactor
 from acptap.redact.shapes import whole
 from acptap.redact.slots import in_url
@@ -23,6 +23,12 @@ _CREDENTIALS = frozenset(
     | {"x-csrf", "x-signature", "x-hub-signature", "sec-websocket-protocol"}
 )
 _COOKIES = frozenset({"cookie", "set-cookie"})
+_PUBLIC = frozenset(
+    {"sec-websocket-key", "idempotency-key", "x-idempotency-key", "surrogate-key", "cache-key"}
+    | {"x-cache-key", "key", "keys", "public-key-pins", "public-key-pins-report-only"}
+)
+"""Keys that open nothing."""
+
 _LINKS = frozenset({"location", "content-location", "referer", "link", "refresh", "origin"})
 _ATTRIBUTES = frozenset(
     {"path", "domain", "expires", "max-age", "samesite", "priority", "version", "comment"}
@@ -68,8 +74,13 @@ def _in_header(name: str, value: str) -> Iterator[Hit]:
         yield from _in_protocols(value)
     elif name in _LINKS:
         yield from in_url(value)
-    elif name in _CREDENTIALS or is_telling(name):
+    elif name in _CREDENTIALS or is_telling(name) or _is_key(name):
         yield from (hit._replace(is_named=True) for hit in whole(value))
+
+
+def _is_key(name: str) -> bool:
+    """Return whether a header is named like a key that opens something."""
+    return is_credential(name) and name not in _PUBLIC and not name.endswith("-id")
 
 
 def _in_cookies(value: str, *, only_first: bool) -> Iterator[Hit]:

@@ -24,6 +24,9 @@ class Layer:
 
     def raised(self, hits: Iterable[Hit]) -> Iterator[Hit]:
         """Yield hits in this layer as what they are in the first one."""
+        if not self._readings:
+            yield from hits
+            return
         for hit in hits:
             start, end = hit.start, hit.end
             for reading in reversed(self._readings):

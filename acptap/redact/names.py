@@ -44,6 +44,31 @@ def has_telling(text: bytes) -> bool:
     return is_likely and _TELLING_BYTES.search(text) is not None
 
 
+_VALUE_FOLLOWS = r"(?=[\w.-]{0,40}+\\*+[\"']?\s{0,40}+[=:])"
+_NAMES = [
+    # In small letters. Each begins with a literal, which an alternation of all would not: it takes
+    # a hundred times as long.
+    (hint, re.compile(pattern + _VALUE_FOLLOWS))
+    for hint, pattern in [
+        *((word.partition("[")[0][:4], rf"{word}(?!s)") for word in TELLING.split("|")),
+        *(
+            (word, rf"{word}(?<![a-z]{word})(?![a-z])")
+            for word in SHORT_NAMES.removeprefix("(?:").removesuffix(")").split("|")
+        ),
+    ]
+]
+
+
+def named(text: str) -> list[int]:
+    """Return where names begin that tell of a credential and that a value may follow on."""
+    small = text.lower()
+    if len(small) != len(text):  # of one letter, the small one is two characters
+        small = text.replace("\u0130", "I").lower()
+    return sorted(
+        {match.start() for hint, name in _NAMES if hint in small for match in name.finditer(small)}
+    )
+
+
 def is_credential(name: str) -> bool:
     """Return whether a variable, a header or another slot is named like a credential."""
     return _VARIABLE.search(name) is not None

@@ -11,14 +11,14 @@ raise.
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from acptap.acp import secrets
 from acptap.acp.secrets import Place
 from acptap.agui.secrets import METHOD
 from acptap.errors import UsageError
-from acptap.jsonrpc import Message, Notification, Request
-from acptap.redact import runs
+from acptap.jsonrpc import Malformed, Message, Notification, Request
+from acptap.redact import opaque, runs
 from acptap.redact.hits import Hit, apart
 from acptap.redact.layers import layers
 from acptap.redact.names import has_telling, is_credential
@@ -33,6 +33,7 @@ from acptap.redact.shapes import (
     shaped,
 )
 from acptap.redact.slots import in_number, in_slot, in_words
+from acptap.redact.traces import near_traces
 from acptap.redact.vault import Vault
 from acptap.slots import Slot
 from acptap.wire.escapes import Reading, unescape, verbatim
@@ -42,8 +43,13 @@ _UPDATE = "session/update"
 _LONG_WORD = 16
 _LONG = re.compile(rb"\S{16,}")
 _MANY = 64
+_LARGE = 64 * 1024
 _PEM_UNITS = 200
 """Lines of a key, and others between them, that come one by one."""
+
+_OTHER = Malformed("no agent's protocol")
+_RPC = (b'"jsonrpc"', b'"mcpServers"')
+"""What JSON may hold that is ACP all the same, or much like it."""
 
 _HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
 _ANY_HEAD = re.compile(
@@ -89,9 +95,9 @@ class Redactor:
         self.replaced = 0
         self._shown.clear()
 
-    def suspects_run(self, data: bytes) -> bool:
-        """Return whether any of the lines in `data`, which may be of an AG-UI run, is suspect."""
-        return self.suspects(data) or runs.may_hold(data)
+    def suspects_other(self, data: bytes) -> bool:
+        """Return whether any of the lines in `data`, which may be no ACP, is suspect."""
+        return self.suspects(data) or runs.may_hold(data) or opaque.may_hold(data)
 
     def suspects(self, data: bytes, start: int = 0) -> bool:
         """Return whether any of the whole lines in `data` may need redaction.
@@ -133,6 +139,29 @@ class Redactor:
         except RecursionError:  # whatever it was, the recording goes on
             return self._blackened(text)
 
+    def other(self, text: bytes) -> bytes:
+        """Return JSON that is no agent's protocol without its secrets, or `text` itself."""
+        if any(mark in text for mark in _RPC):
+            text = self.message(text, _OTHER, None)
+        return self.message(text, _OTHER, opaque.METHOD)
+
+    def batch(self, text: bytes, calls: Iterable[tuple[Message, str | None]]) -> bytes:
+        """Return an array without its secrets, or `text` itself if there are none.
+
+        Args:
+            text: Its JSON text.
+            calls: What is in it, each with the method that it answers, if it does.
+        """
+        kinds: dict[str | None, Message] = {}  # all that are alike are cleared at once
+        for message, answered in calls:
+            method = answered
+            if isinstance(message, Request | Notification):
+                method = message.method
+            kinds.setdefault(method if method in _PLACES else secrets.kin(method), message)
+        for kind, message in kinds.items():
+            text = self.message(text, message, kind)
+        return text
+
     def plain(self, text: bytes) -> bytes:
         """Return text that is no message (standard error, noise, a piece) without its secrets."""
         try:
@@ -141,11 +170,23 @@ class Redactor:
             return self._blackened(text)
 
     def _cleared_message(self, text: bytes, method: str | None) -> bytes:
-        is_run = method == METHOD
-        edits = self._edits(text, runs.places(text) if is_run else secrets.places(text, method))
+        find = _PLACES.get(method)
+        places = secrets.places(text, method) if find is None else find(text)
+        edits = self._edits(text, places)
         return splice(text, edits) if edits else text
 
     def _cleared_text(self, text: bytes) -> bytes:
+        if len(text) < _LARGE or self._patterns or self._pem or _is_text(text):
+            return self._cleared_part(text)
+        cut = near_traces(text, self._vault.marks(text))  # of an image next to nothing
+        parts = [
+            self._cleared_part(text[start:end]) if is_near else text[start:end]
+            for start, end, is_near in cut
+        ]
+        clear = b"".join(parts)
+        return text if clear == text else clear
+
+    def _cleared_part(self, text: bytes) -> bytes:
         raw = text.decode("utf-8", "surrogateescape")
         is_shown = bool(self._patterns) or self._shows(text)
         hits = self._found(raw, is_shown=is_shown, is_log=True) + self._in_pem(raw)
@@ -232,8 +273,9 @@ class Redactor:
 
     def _is_due(self, text: bytes, method: str | None) -> bool:
         """Return whether a message must be read through."""
-        if method == METHOD:
-            return bool(self._patterns) or runs.may_hold(text) or self._shows(text)
+        if method in _PLACES:
+            may_hold = runs.may_hold if method == METHOD else opaque.may_hold
+            return bool(self._patterns) or may_hold(text) or self._shows(text)
         return (
             bool(self._patterns)
             or _has_rows(text, method)
@@ -296,7 +338,7 @@ class Redactor:
                     before, row = said, within
             else:
                 hits = list(in_number(place, text[start:end].decode("ascii", "replace")))
-            self._vault.learn(hits, is_named=is_credential(name))
+            self._vault.learn(hits, is_named=slot is not Slot.MEMBER and is_credential(name))
             taught[start] = hits
         return taught
 
@@ -365,6 +407,21 @@ class Redactor:
             parts += (raw[done:begin], self.placeholder(secret))
             done = reading.origin(end)
         return "".join([*parts, raw[done:]]) if parts else None
+
+
+_PLACES: dict[str | None, Callable[[bytes], list[Place]]] = {
+    METHOD: runs.places,
+    opaque.METHOD: opaque.places,
+}
+"""What finds the places of what is no ACP."""
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _has_rows(text: bytes, method: str | None) -> bool:

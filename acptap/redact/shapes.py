@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from acptap.redact.hits import Hit
-from acptap.redact.names import ORDINARY, SHORT_NAMES, TELLING, is_credential
+from acptap.redact.names import ORDINARY, SHORT_NAMES, TELLING, is_credential, named
 from acptap.wire.escapes import unescape
 
 # Key shapes, anywhere in a text. What is secret is group 1 if there is one.
@@ -135,7 +135,7 @@ _SAID = r"(?:[^\"\\\n]|\\.)"
 _IS_STRING = r"\"\s{0,40}+:\s{0,40}+\""
 _MEMBER = re.compile(rf"{_NAME}{_IS_STRING}{_WITHOUT_SCHEME}(?P<value>{_SAID}{{4}}{_SAID}*+)")
 _ASSIGNED = re.compile(
-    rf"{_NAME}[\"']?\s{{0,40}}+[=:]\s*[\"']?{_WITHOUT_SCHEME}(?P<value>{_LOGGED_VALUE})"
+    rf"{_NAME}[\"']?\s{{0,40}}+[=:]\s*+[\"']?{_WITHOUT_SCHEME}(?P<value>{_LOGGED_VALUE})"
 )
 _LIST = re.compile(
     r"\"(?:env|headers)\"\s{0,40}+:\s{0,40}+\[(?P<inside>(?:[^\]\"]++|\"(?:[^\"\\]++|\\.)*+\"?)*+)",
@@ -155,8 +155,9 @@ _PAIR = re.compile(
 
 def assigned(text: str) -> Iterator[Hit]:
     """Yield the values of `key=…`, `token: …` and the like in a log line."""
-    yield from _values(_ASSIGNED, text)
-    yield from members(text)
+    names = named(text)
+    yield from _values(_ASSIGNED, text, names)
+    yield from _members(text, names)
 
 
 def members(text: str) -> Iterator[Hit]:
@@ -164,9 +165,13 @@ def members(text: str) -> Iterator[Hit]:
 
     The text may be any part of JSON, or have some in it.
     """
+    yield from _members(text, named(text))
+
+
+def _members(text: str, names: list[int]) -> Iterator[Hit]:
     if '"' not in text:
         return
-    yield from _values(_MEMBER, text)
+    yield from _values(_MEMBER, text, names)
     for within, pattern in ((_LIST, _VALUE), (_MAP, _ANY_VALUE)):
         for place in within.finditer(text):
             for match in pattern.finditer(text, *place.span("inside")):
@@ -176,41 +181,14 @@ def members(text: str) -> Iterator[Hit]:
             yield from _said(match)
 
 
-def _values(pattern: re.Pattern[str], text: str) -> Iterator[Hit]:
-    for start, end in _near_delimiters(text):
-        for match in pattern.finditer(text, start, end):
+def _values(pattern: re.Pattern[str], text: str, names: list[int]) -> Iterator[Hit]:
+    end = 0
+    for place in names:
+        match = pattern.match(text, place) if place >= end else None
+        if match is not None:
+            end = match.end()
             if ORDINARY.fullmatch(match["value"]) is None:
                 yield Hit(*match.span("value"), unescape(match["value"]).text, is_named=True)
-
-
-_BEFORE, _BEHIND = 200, 16 * 1024
-"""Characters that a name may begin before its delimiter, and that a value may reach behind it."""
-
-
-def _near_delimiters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a text in which something can be assigned; an image has next to none."""
-    begin, last = 0, -1
-    for place in _delimiters(text):
-        if last >= 0 and place - last > _BEHIND:
-            yield begin, last + _BEHIND
-            last = -1
-        if last < 0:
-            begin = max(0, place - _BEFORE)
-        last = place
-    if last >= 0:
-        yield begin, min(len(text), last + _BEHIND)
-
-
-def _delimiters(text: str) -> Iterator[int]:
-    """Yield where `:` and `=` stand; two plain searches take a tenth of the time of a pattern."""
-    colon, equals = text.find(":"), text.find("=")
-    while colon >= 0 or equals >= 0:
-        if equals < 0 or 0 <= colon < equals:
-            yield colon
-            colon = text.find(":", colon + 1)
-        else:
-            yield equals
-            equals = text.find("=", equals + 1)
 
 
 def _said(match: re.Match[str]) -> Iterator[Hit]:

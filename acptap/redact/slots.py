@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from acptap.acp.secrets import Place
 from acptap.redact.hits import Hit
 from acptap.redact.layers import layers
-from acptap.redact.names import IN_TEXT, PUBLIC, is_credential, is_telling
+from acptap.redact.names import IN_TEXT, ORDINARY, PUBLIC, is_credential, is_telling
 from acptap.redact.shapes import NOT_YET, members, whole
 from acptap.slots import Slot
 
@@ -86,11 +86,22 @@ def in_slot(place: Place, text: str, before: str) -> Iterator[Hit]:
         yield from _FINDERS[place.slot](text)
     elif place.slot is Slot.WORDS:
         yield from in_words(text, before)
+    elif place.slot is Slot.MEMBER:
+        yield from _in_member(text)
     elif place.slot is Slot.NAMED and is_telling(place.name):
         yield from (hit._replace(is_named=True) for hit in whole(text))
     elif place.slot is Slot.NAMED and "{" in text:
         for layer in layers(text):
             yield from layer.raised(members(layer.text))
+
+
+def _in_member(text: str) -> Iterator[Hit]:
+    """Yield the value of a member that is named like a credential.
+
+    What is but a word may be one of a model's (`"token": "with"`): it is not to be learnt.
+    """
+    for hit in () if ORDINARY.fullmatch(text) else whole(text):
+        yield hit._replace(is_named=not hit.secret.isalpha())
 
 
 def in_number(place: Place, spelling: str) -> Iterator[Hit]:

@@ -5,12 +5,13 @@ has no end of its own: the client says so with DELETE; the agent's side is taken
 the connection's event stream, unless it is opened again or something more is said.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
 from acptap.replay.exchanges import Exchange
-from acptap.replay.script import Ending
+from acptap.replay.script import Ending, Step, StepKind, StreamEnd
 
 _OUR_OWN = "closed"
 """Why an exchange broke off when neither side did it: the recording proxy was ended."""
@@ -45,6 +46,11 @@ class Ends:
             self._socket(entry, place)
         else:
             self._http(entry, exchange, place)
+
+    @property
+    def client_ended(self) -> bool:
+        """Whether the client wanted nothing more."""
+        return self._client_ended
 
     def spoke(self, exchange: Exchange | None) -> None:
         """Take in that the agent said something."""
@@ -97,3 +103,52 @@ class Ends:
 
     def _go_on(self) -> None:
         self.place, self.ending = None, Ending()
+
+
+class StreamEnds:
+    """The ends of sessions' event streams while their connection goes on.
+
+    A stream is ended again behind the step of its session that came before, whoever's it was.
+
+    Attributes:
+        by_step: They, by that step.
+        last_words: What is no message, and came last on an event stream.
+    """
+
+    def __init__(self) -> None:
+        self.by_step: dict[Step, list[StreamEnd]] = {}
+        self.last_words: set[Step] = set()
+        self._latest: dict[str, Step] = {}  # of each session
+        self._words: dict[Exchange, Step] = {}  # the latest on each stream
+
+    def spoke(self, step: Step, exchange: Exchange | None) -> None:
+        """Take in something that the agent said, or that a client has to."""
+        own = None if exchange is None else exchange.session
+        named = set(filter(None, (part.session for part in step.messages)))
+        self._latest |= dict.fromkeys(named or filter(None, [own]), step)
+        if exchange is not None and exchange.is_stream:
+            self._words[exchange] = step
+
+    def hear(self, entry: Entry, exchange: Exchange) -> None:
+        """Take in that a stream has ended."""
+        is_end = entry.event in ("end", "abort") and entry.side is Side.AGENT
+        if not is_end or not exchange.is_stream or entry.front.get("reason") == _OUR_OWN:
+            return
+        words, session = self._words.get(exchange), exchange.session
+        if words is not None:
+            self.last_words.add(words)
+        latest = self._latest.get(session or "")
+        if session is not None and latest is not None:
+            end = StreamEnd(session, entry.number, entry.at, entry.event == "abort")
+            self.by_step.setdefault(latest, []).append(end)
+
+    def finish(self, steps: Iterable[Step]) -> None:
+        """Find out what was never answered; all steps are known."""
+        ends = [end for ends in self.by_step.values() for end in ends]
+        if not ends:
+            return
+        for step in steps:
+            if step.side is Side.CLIENT and step.kind is StepKind.REQUEST and step.answer is None:
+                for end in ends:
+                    if end.session == step.session and end.number > step.number:
+                        end.unanswered.append(step)

@@ -14,6 +14,7 @@ from acptap.http import SWITCHING, HttpRequest, HttpResponse
 from acptap.jsonrpc import Malformed, Message, Request, Side, read_all
 from acptap.replay.framing import Framing
 from acptap.replay.script import Refused
+from acptap.replay.soundness import check_response, check_unit
 from acptap.wire import jsontext
 
 CONNECTION_ID = "acp-connection-id"
@@ -52,6 +53,7 @@ class Exchange:
         is_cut: Whether the agent's side broke off.
         speaks: Whether it carries a conversation.
         begun: How many connections had begun before it.
+        lines: The numbers of all its lines in the cassette, if it carries no conversation.
     """
 
     number: int
@@ -65,6 +67,10 @@ class Exchange:
     is_cut: bool = False
     speaks: bool = False
     begun: int = 0
+    lines: list[int] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.request.method} {self.request.target}"
 
     @property
     def asks_socket(self) -> bool:
@@ -87,6 +93,11 @@ class Exchange:
         """Whether a browser asks if a page may send a request."""
         asks = self.request.value("access-control-request-method") is not None
         return asks and self.request.method == "OPTIONS"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is an answer in HTTP."""
+        return self.response is not None and self.response.status != SWITCHING
 
     @property
     def session(self) -> str | None:
@@ -155,7 +166,10 @@ class Exchanges:
     """The exchanges of a recording.
 
     Args:
-        entries: The recording's entries; those of no exchange are passed over.
+        entries: The recording's entries; facts of no exchange are passed over.
+
+    Raises:
+        DamagedCassette: One of them can't be played.
 
     Attributes:
         silent: Those that carry no conversation, in recorded order.
@@ -181,7 +195,7 @@ class Exchanges:
         return [
             exchange
             for exchange in self.silent
-            if exchange.response is not None and not exchange.is_preflight
+            if exchange.is_answered and not exchange.is_preflight
         ]
 
     def find(self, entry: Entry) -> Exchange | None:
@@ -197,15 +211,19 @@ class Exchanges:
                 yield entry, exchange
 
     def _add(self, entry: Entry) -> None:
+        check_unit(entry)
         number = entry.front.get("exchange")
         if not isinstance(number, int):
             return
         if entry.event == "request":
             request = HttpRequest.from_json(entry.front.get("http"))
-            self._all[number] = Exchange(number, entry.conn, request)
-        elif (exchange := self._all.get(number)) is None:
-            return
-        elif entry.event is not None:
+            self._all[number] = Exchange(number, entry.conn, request, lines=[entry.number])
+        elif (exchange := self._all.get(number)) is not None:
+            exchange.lines.append(entry.number)
+            self._take(exchange, entry)
+
+    def _take(self, exchange: Exchange, entry: Entry) -> None:
+        if entry.event is not None:
             _happened(exchange, entry)
         elif entry.side is Side.CLIENT:
             exchange.is_initialize |= _may_initialize(exchange) and _initializes(entry)
@@ -222,6 +240,8 @@ class Exchanges:
         for exchange in mine:
             opens = exchange.is_initialize or exchange.asks_socket
             exchange.speaks = exchange.conn in begun and (exchange.got_through or not opens)
+            if exchange.speaks:
+                exchange.lines.clear()  # the player knows them better
         firsts = sorted(begun.values())
         for exchange in self._all.values():
             exchange.begun = bisect_left(firsts, exchange.number)
@@ -230,6 +250,7 @@ class Exchanges:
 def _happened(exchange: Exchange, entry: Entry) -> None:
     if entry.event == "response":
         response = HttpResponse.from_json(entry.front.get("http"))
+        check_response(entry, response, exchange.request)
         if not response.is_interim:
             exchange.response = response
             exchange.is_inflated = "inflated" in entry.front

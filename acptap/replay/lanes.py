@@ -90,6 +90,8 @@ class _Layout:
                 session: asked for session, asked in transcript.turned_away.items() if any(asked)
             },
             streams=transcript.streams,
+            stream_ends=transcript.streams_ended.by_step,
+            last_words=transcript.streams_ended.last_words,
             ending=transcript.ending,
         )
         self._minted = transcript.minted

@@ -263,7 +263,7 @@ class Player:
         self._left -= not step.optional
         released = self._casting.progress(step.home).match(step, self._awaited)
         tied = self.script.ties.get(step)
-        return self._go_on(tied or (), released)
+        return [*self._end_streams(step), *self._go_on(tied or (), released)]
 
     def _go_on(self, lanes: Iterable[Lane], released: Iterable[Step] = ()) -> list[Release]:
         """Return what is released, and what may go in some lanes and in those that open by it."""
@@ -306,12 +306,35 @@ class Player:
             release = Release(step.home, step.at, last.ends_read, step.number, step, self._voice)
             if step.kind is not StepKind.NOTIFICATION:  # nearly all of them are
                 self._follow(step)
-                if is_noise(step) and not self._voice.can_spell(step):
+                if is_noise(step) and not self._can_spell(step):
                     self._leave_out(step, releases, ends_read=last.ends_read)
                     continue
-                release.stream = self.script.streams.get(step)
+                release.stream = self._live_session(self.script.streams.get(step))
             releases.append(release)
+            releases += self._end_streams(step)
         return releases
+
+    def _can_spell(self, step: Step) -> bool:
+        """Return whether what is no message can be said; half an event only as the last words."""
+        is_last = self._framing is Framing.BLOCK and step in self.script.last_words
+        return is_last or self._voice.can_spell(step)
+
+    def _end_streams(self, step: Step) -> list[Release]:
+        """Return the ends of event streams behind a step; they take hope from who waits there."""
+        ends = self.script.stream_ends.get(step, []) if self._framing is Framing.BLOCK else []
+        releases: list[Release] = []
+        for end in ends:
+            session = self._live_session(end.session)
+            release = Release(step.home, end.at, ends_read=True, number=None, what=b"")
+            release.stream, release.end = session, end
+            releases.append(release)
+            for request in end.unanswered:
+                self._close(request)
+        return releases
+
+    def _live_session(self, recorded: str | None) -> str | None:
+        live = self._voice.renaming.sessions.live
+        return None if recorded is None else live.get(recorded, recorded)
 
     def _leave_out(self, step: Step, before: list[Release], *, ends_read: bool) -> None:
         self._noted[_unsaid(step, self._framing)] += 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from acptap.replay.framing import Framing, frame
 from acptap.replay.report import Miss, describe
-from acptap.replay.script import Lane, Refused, Step, is_noise
+from acptap.replay.script import Lane, Refused, Step, StreamEnd, is_noise
 from acptap.replay.voice import Voice
 from acptap.wire import jsontext
 
@@ -23,7 +23,8 @@ class Release:
         number: The line of its entry in the cassette; None for an answer of acptap's own.
         what: The step to spell, or the bytes of acptap's own answer.
         voice: Spells the step.
-        stream: The session on whose event stream it came, if it is no message.
+        stream: The live session on whose event stream it came, if it is no message.
+        end: That stream's end, if it is nothing else.
     """
 
     lane: Lane | None
@@ -33,6 +34,7 @@ class Release:
     what: Step | bytes
     voice: Voice | None = None
     stream: str | None = None
+    end: StreamEnd | None = None
 
     @property
     def noise(self) -> Step | None:

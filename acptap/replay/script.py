@@ -144,6 +144,25 @@ class Refused:
     body: tuple[int, ...]
 
 
+@dataclass(slots=True, eq=False)
+class StreamEnd:
+    """The end of a session's event stream, while the connection went on.
+
+    Attributes:
+        session: The session.
+        number: The number of its line in the cassette.
+        at: When it was, in seconds.
+        is_cut: Whether it broke off: no last chunk.
+        unanswered: The client's requests before it that got no answer, on no stream.
+    """
+
+    session: str
+    number: int
+    at: float
+    is_cut: bool
+    unanswered: list[Step] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class Script:
     """A recorded connection, ready to be played.
@@ -167,6 +186,8 @@ class Script:
         turned_away: How those who asked for the event stream of a session (or of the connection,
             None) were turned away, in order; None for each who was not.
         streams: For what is no message and came on a session's event stream: the session.
+        stream_ends: The ends of sessions' event streams, by the step that came before.
+        last_words: What is no message, and came last on an event stream that is ended there.
         size: How many steps there are to play, optional ones not counted.
         ending: How the agent's side ended.
     """
@@ -185,6 +206,8 @@ class Script:
     refused_answers: dict[Step, list[Refused]] = field(default_factory=dict)
     turned_away: dict[str | None, list[Refused | None]] = field(default_factory=dict)
     streams: dict[Step, str] = field(default_factory=dict)
+    stream_ends: dict[Step, list[StreamEnd]] = field(default_factory=dict)
+    last_words: set[Step] = field(default_factory=set)
     size: int = 0
     ending: Ending = Ending()
 

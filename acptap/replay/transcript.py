@@ -20,7 +20,7 @@ from acptap.jsonrpc import (
 )
 from acptap.pairing import Ledger
 from acptap.replay.capabilities import used_by
-from acptap.replay.endings import Ends
+from acptap.replay.endings import Ends, StreamEnds
 from acptap.replay.exchanges import Exchange
 from acptap.replay.framing import Framing, text_of
 from acptap.replay.pieces import Pieces
@@ -61,6 +61,7 @@ class Transcript:
         refused_answers: For a request of the agent: the answers that never got to it.
         turned_away: How those who asked for an event stream were turned away, by its session.
         streams: For what is no message and came on a session's event stream: the session.
+        streams_ended: Which event streams ended while the connection went on.
     """
 
     def __init__(self) -> None:
@@ -73,6 +74,7 @@ class Transcript:
         self.refused_answers: dict[Step, list[Refused]] = {}
         self.turned_away: dict[str | None, list[Refused | None]] = {}
         self.streams: dict[Step, str] = {}
+        self.streams_ended = StreamEnds()
         self._ends = Ends()
         self._open: Ledger[Step] = Ledger()
         self._recent: dict[tuple[Side, RequestId], Step] = {}
@@ -97,6 +99,8 @@ class Transcript:
         self.conn = self.conn or entry.conn
         if entry.event is not None:
             self._ends.hear(entry, exchange, len(self.steps))
+            if exchange is not None and not self._ends.client_ended:
+                self.streams_ended.hear(entry, exchange)
             if entry.event == "response" and exchange is not None and exchange.is_stream:
                 asked = self.turned_away.setdefault(exchange.session, [])
                 asked.append(exchange.turned_away)
@@ -123,6 +127,7 @@ class Transcript:
             if pieces.first in self.steps:
                 self.steps.remove(pieces.first)
         self._pieces.clear()
+        self.streams_ended.finish(self.steps)
 
     # Units
 
@@ -171,6 +176,7 @@ class Transcript:
             self._message(part, message, step)
         if is_noise(step) and exchange is not None and exchange.session is not None:
             self.streams[step] = exchange.session
+        self.streams_ended.spoke(step, exchange)
 
     def _said_by_client(
         self, unit: Step, messages: list[Message], refused: Refused | None, *, is_batch: bool
@@ -185,6 +191,8 @@ class Transcript:
                 self._refuse(step, message, refused)
         for step in steps:
             step.optional = _is_optional(step)
+            if not step.optional:
+                self.streams_ended.spoke(step, None)
         self.steps += [step for step in steps if step.kind is not StepKind.ANSWER or not refused]
 
     def _refuse(self, step: Step, message: Message, refused: Refused) -> None:

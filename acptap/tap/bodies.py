@@ -9,11 +9,14 @@ from acptap.wire.sse import BlockSplitter
 
 
 class Damaged(ValueError):
-    """A body can't be decompressed; `args[0]` is what could not be."""
+    """A body can't be decompressed, or is not worth it; `args[0]` is what was not."""
 
 
 _SHORT = 64 * 1024
 _ROOM = 16 * 1024 * 1024
+_ALLOWED = 16 * 1024 * 1024
+_RATIO = 100
+"""Times its size that a body may grow beyond what any may grow to. Text hardly does by twenty."""
 
 
 class Room:
@@ -88,20 +91,33 @@ class Body:
     def __init__(self, codings: list[str], room: Room, *, stream: Splitter | None = None) -> None:
         self._splitter = Whole(room) if stream is None else stream
         self._inflater = Inflater.of([coding.encode() for coding in codings]) if codings else None
+        self._came = self._grown = 0  # bytes, compressed and not
 
     def feed(self, data: bytes) -> list[Unit]:
         """Return the units that `data` completes.
 
         Raises:
-            Damaged: It can't be decompressed. What follows is kept as it comes.
+            Damaged: It can't be decompressed, or it grows beyond all measure. What follows is
+                kept as it comes.
         """
         if self._inflater is None:
             return self._splitter.feed(data)
         try:
-            return self._splitter.feed(self._inflater.feed(data))
+            parts = self._inflated(self._inflater, data)
         except ValueError as error:
             self._inflater = None
             raise Damaged(data) from error
+        return [unit for part in parts for unit in self._splitter.feed(part)]
+
+    def _inflated(self, inflater: Inflater, data: bytes) -> list[bytes]:
+        self._came += len(data)
+        limit, parts = max(_ALLOWED, _RATIO * self._came), []
+        for part in inflater.parts(data):
+            self._grown += len(part)
+            if self._grown > limit:
+                raise ValueError("a body grows beyond all measure")
+            parts.append(part)
+        return parts
 
     def end(self) -> list[Unit]:
         """Return what is left at the end."""

@@ -16,6 +16,7 @@ from acptap.wire import sse
 from acptap.wire.inflating import Inflater
 from acptap.wire.lines import Piece, Unit
 from acptap.wire.sse import BlockSplitter
+from acptap.witness.channels import Bystander
 from acptap.witness.exchanges import Exchange, Exchanges
 from acptap.witness.remarks import Kind, on_end, remarks
 from acptap.witness.runs import RunChannel
@@ -179,8 +180,8 @@ class ExchangeTap:
         if scribe is None:
             known = self.known
             speaker = partial(_remarks, kind, known, side)
-            is_run = isinstance(known.channel, RunChannel)
-            scribe = Scribe(known.channel, speaker, self._redactor, is_run=is_run)
+            is_other = isinstance(known.channel, RunChannel | Bystander)
+            scribe = Scribe(known.channel, speaker, self._redactor, is_other=is_other)
             self._scribes[side] = scribe
         return scribe
 

@@ -65,7 +65,7 @@ class Scribe:
         understanding: Knows what messages mean.
         remarks: Speaks about what is no message.
         redactor: Takes secrets out; None keeps them.
-        is_run: Whether what passes may be an AG-UI run.
+        is_other: Whether what passes is no ACP: an AG-UI run, or anything that HTTP carries.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class Scribe:
         remarks: Remarks,
         redactor: Redactor | None,
         *,
-        is_run: bool = False,
+        is_other: bool = False,
     ) -> None:
         self._understanding = understanding
         self._remarks = remarks
         self._redactor = redactor
-        self._is_run = is_run
+        self._is_other = is_other
         self._fronts: dict[str | None, bytes] = {None: b""}  # of units with no more than a session
         # of each session the last updates, most often the next ones too, and their front
         self._told: dict[str | None, tuple[tuple[Update, ...], bytes]] = {}
@@ -95,7 +95,7 @@ class Scribe:
         """Return whether lines are known to hold nothing that must be taken out."""
         if self._redactor is None:
             return True
-        suspects = self._redactor.suspects_run if self._is_run else self._redactor.suspects
+        suspects = self._redactor.suspects_other if self._is_other else self._redactor.suspects
         return not suspects(lines)
 
     def unit(
@@ -120,7 +120,9 @@ class Scribe:
             return self._batch(side, head, text, value, frame)
         plain = strict and frame.is_plain and _is_bare(text) and (clean or not has_controls(text))
         message, seen, faults, updates = said = self._understanding.message(side, value, text)
-        clear = text if quiet else self._clear(text, message, seen.method)
+        clear = text
+        if self._redactor is not None and not quiet:
+            clear = self._clear(self._redactor, text, message, seen.method)
         is_usual = plain and not seen.transitions and not seen.notes and not faults
         if is_usual and clear is text:
             return b'%b%b,"msg":%b}\n' % (head, self._front(seen.session, updates), text)
@@ -161,16 +163,20 @@ class Scribe:
         """Return the entry of an array."""
         batch = self._understanding.batch(side, value, text)
         clear = text
-        for message, method in batch.calls:
-            clear = self._clear(clear, message, method)
+        if self._redactor is not None:
+            clear = self._redactor.batch(text, batch.calls)
+            if self._is_other:
+                clear = self._redactor.other(clear)
         annotations = _with_notes(batch.annotations, frame.notes)
         front = encode_front(redacted=clear is not text, annotations=annotations)
         return head + front + encode_payload(_framed(frame, text, clear), plain=False) + b"}\n"
 
-    def _clear(self, text: bytes, message: Message, method: str | None) -> bytes:
-        if self._redactor is None:
-            return text
-        return self._redactor.message(text, message, method)
+    def _clear(
+        self, redactor: Redactor, text: bytes, message: Message, method: str | None
+    ) -> bytes:
+        if self._is_other and method is None:
+            return redactor.other(text)
+        return redactor.message(text, message, method)
 
 
 def _framed(frame: Frame, text: bytes, clear: bytes) -> bytes:

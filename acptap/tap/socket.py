@@ -94,8 +94,8 @@ class SocketTap:
     def _text(self, side: Side, at: bytes, text: bytes) -> bytes:
         exchange = self._exchange
         head = exchange.head(side, at) + _mark(text)
-        quiet = self._redactor is None or not self._redactor.suspects(text)
         scribe = exchange.scribe(side, Kind.TEXT)
+        quiet = scribe.is_quiet(text)
         return scribe.unit(side, head, text, _TEXT, clean=False, quiet=quiet)
 
     def _binary(

@@ -153,7 +153,7 @@ def open_sockets(listen: Listen) -> list[socket.socket]:
                 port = opened[0].getsockname()[1]
         if lacking is not None and not opened:
             raise lacking
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter from what is no name of a host
         for listener in opened:
             listener.close()
         raise _refused(listen._replace(port=port), error) from error
@@ -184,8 +184,8 @@ def _open(family: socket.AddressFamily, address: tuple[object, ...]) -> socket.s
     return listener
 
 
-def _refused(listen: Listen, error: OSError) -> UsageError:
-    if isinstance(error, socket.gaierror):
+def _refused(listen: Listen, error: OSError | UnicodeError) -> UsageError:
+    if isinstance(error, (socket.gaierror, UnicodeError)):
         what, fix = "there is no such host", "check its name, or listen on 127.0.0.1:{port}"
     else:
         what, fix = _REFUSALS.get(

@@ -5,7 +5,7 @@ the oldest Python that is supported has neither.
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, Self
 
 _ZLIB = zlib.MAX_WBITS
@@ -17,6 +17,9 @@ _METHOD = 0x8F  # of a zlib stream's first byte: the method, and a bit that its 
 _DEFLATED = 0x08
 _HEAD = 2
 _CHECK = 31
+
+_PART = 256 * 1024
+"""Bytes that come out of a coding at a time: a few that go in may stand for any number."""
 
 _GOES_ON = "a deflate body goes on behind its end"
 
@@ -45,9 +48,15 @@ class Inflater:
         Raises:
             ValueError: They are damaged.
         """
-        for stage in self._stages:
-            data = stage.feed(data)
-        return data
+        return b"".join(self.parts(data))
+
+    def parts(self, data: bytes) -> Iterator[bytes]:
+        """Yield what `feed` returns in parts of bounded size; whoever has enough may stop.
+
+        Raises:
+            ValueError: They are damaged.
+        """
+        return _through(self._stages, data)
 
     def end(self) -> bytes:
         """Return what is left at the end of the body: nothing, with the codings there are.
@@ -61,13 +70,22 @@ class Inflater:
 
 
 class _Stage(Protocol):
-    def feed(self, data: bytes) -> bytes: ...
+    def parts(self, data: bytes) -> Iterator[bytes]: ...
     def end(self) -> None: ...
 
 
+def _through(stages: list[_Stage], data: bytes) -> Iterator[bytes]:
+    """Yield what comes out of the last of some stages."""
+    if not stages:
+        yield data
+        return
+    for part in stages[0].parts(data):
+        yield from _through(stages[1:], part)
+
+
 class _Identity:
-    def feed(self, data: bytes) -> bytes:
-        return data
+    def parts(self, data: bytes) -> Iterator[bytes]:
+        yield data
 
     def end(self) -> None:
         pass
@@ -80,18 +98,16 @@ class _Gzip:
         self._stream: zlib._Decompress | None = None
         self._has_member = False
 
-    def feed(self, data: bytes) -> bytes:
-        chunks: list[bytes] = []
+    def parts(self, data: bytes) -> Iterator[bytes]:
         if self._stream is None and self._has_member:
             data = data.lstrip(_PADDING)
         while data:
             stream = self._stream = self._stream or zlib.decompressobj(_GZIP)
-            chunks.append(_inflate(stream, data))
+            yield from _inflate(stream, data)
             data = stream.unused_data.lstrip(_PADDING)
             if stream.eof:
                 self._stream = None
                 self._has_member = True
-        return b"".join(chunks)
 
     def end(self) -> None:
         if self._stream is not None:
@@ -105,17 +121,17 @@ class _Deflate:
         self._stream: zlib._Decompress | None = None
         self._head = b""  # a first byte that may begin either
 
-    def feed(self, data: bytes) -> bytes:
+    def parts(self, data: bytes) -> Iterator[bytes]:
         if self._stream is None:
             data, self._head = self._head + data, b""
             bits = _bits_of(data)
             if bits is None:
                 self._head = data
-                return b""
+                return
             self._stream = zlib.decompressobj(bits)
         elif data and self._stream.eof:
             raise ValueError(_GOES_ON)
-        return _inflate(self._stream, data)
+        yield from _inflate(self._stream, data)
 
     def end(self) -> None:
         if self._head or (self._stream is not None and not self._stream.eof):
@@ -138,11 +154,16 @@ def _bits_of(data: bytes) -> int | None:
     return _BARE if int.from_bytes(head, "big") % _CHECK else _ZLIB
 
 
-def _inflate(stream: "zlib._Decompress", data: bytes) -> bytes:
-    try:
-        return stream.decompress(data)
-    except zlib.error as error:
-        raise ValueError(f"a compressed body can't be read ({error})") from None
+def _inflate(stream: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
+    is_full = True  # there may be more of what was read already
+    while data or is_full:
+        try:
+            part = stream.decompress(data, _PART)
+        except zlib.error as error:
+            raise ValueError(f"a compressed body can't be read ({error})") from None
+        data, is_full = stream.unconsumed_tail, len(part) == _PART
+        if part:
+            yield part
 
 
 _CODINGS: dict[bytes, Callable[[], _Stage]] = {

@@ -33,7 +33,7 @@ _STREAM = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 _STEP = 0.002
-_BLOCK = b"one line of sixty-four bytes that says nothing worth its while.\n" * 1024
+_BLOCK = b"sixty-four bytes of a string, which say nothing worth your while" * 1024
 SMALL = b'{"jsonrpc":"2.0","id":1,"result":null}'
 
 _connections = itertools.count(1)
@@ -88,11 +88,14 @@ def _idle(sock: socket.socket, asked: dict[str, str]) -> None:
 
 
 def _body(sock: socket.socket, asked: dict[str, str]) -> None:
+    """Send JSON with one long string in it, as large messages are."""
     blocks = int(asked["size"]) // len(_BLOCK)
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n"
-    sock.sendall(head % (blocks * len(_BLOCK)))
+    begin, end = b'{"text":"', b'"}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    sock.sendall(head % (len(begin) + blocks * len(_BLOCK) + len(end)) + begin)
     for _ in range(blocks):
         sock.sendall(_BLOCK)
+    sock.sendall(end)
 
 
 def _small(sock: socket.socket, _asked: dict[str, str]) -> None:

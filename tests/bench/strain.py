@@ -5,6 +5,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from socket import create_connection, socket
 
 import aiohttp
@@ -62,7 +63,7 @@ def stalled() -> Iterator[Row]:
     with through.behind("prepared") as (_, proxy), ExitStack() as stack:
         for _ in range(_STALLED):
             stack.enter_context(_asking(proxy.port, _body(_BIG)))
-        time.sleep(5 * _SETTLED)
+        _settle(proxy.tape)
         yield Row(f"memory: {_STALLED} stalled clients", peak(proxy.pid) / 1e6, 120, "MB")
 
 
@@ -131,6 +132,14 @@ def _watched(pid: int, seconds: float) -> int:
         time.sleep(_LOOK)
         most = max(most, resident(pid))
     return most
+
+
+def _settle(tape: Path) -> None:
+    """Wait until nothing is recorded any more: all buffers are full."""
+    size = -1
+    while (now := tape.stat().st_size) != size:
+        size = now
+        time.sleep(_SETTLED)
 
 
 def _best(way: Callable[[], float]) -> float:

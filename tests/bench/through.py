@@ -97,7 +97,7 @@ def recording(upstream: int, tape: Path, protocol: str = "auto") -> Iterator[Pro
             raise
         proxy.send_signal(signal.SIGTERM)
         said = proxy.stderr.read()
-    assert (proxy.returncode, said) == (0, b"")
+    assert (proxy.returncode, said) == (0, b""), (proxy.returncode, said)
 
 
 @contextmanager
@@ -153,3 +153,11 @@ def peak(pid: int) -> int:
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     assert found is not None
     return int(found[1]) * 1024
+
+
+def spent(pid: int) -> float:
+    """Return the seconds that a process has computed so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    ticks = os.sysconf("SC_CLK_TCK")
+    assert isinstance(ticks, int)
+    return (int(fields[11]) + int(fields[12])) / ticks

@@ -367,6 +367,46 @@ async def test_nobody_listens(connect):
     assert editor.said == [f"the agent's server can't be reached ({data['reason']}){OVER}"]
 
 
+NO_ANSWERS = {
+    "it speaks something else": (b"SSH-2.0-OpenSSH\r\n\r\n", "it does not answer in HTTP"),
+    "a header that is none": (
+        b"HTTP/1.1 200 OK\r\nno header\r\n\r\n", "it does not answer in HTTP",
+    ),
+    "a body that is damaged": (
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+        "its answer is damaged, or was cut off",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+@pytest.mark.parametrize(("answer", "why"), NO_ANSWERS.values(), ids=NO_ANSWERS)
+async def test_an_answer_that_is_none(connect, scheme, answer, why):
+    async def speak(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(speak, "127.0.0.1", 0) as listener:
+        editor = connect("{}://{}:{}/".format(scheme, *listener.sockets[0].getsockname()))
+        await editor.send(INITIALIZE)
+        message, data = await editor.error(0)
+    if scheme == "http" or b"200" not in answer:
+        assert message == f"acptap: the agent's server can't be reached ({why})"
+        assert data == {"reason": why}
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("host", ["..:1", "a" * 300])
+async def test_what_no_host_can_be_called(connect, host):
+    editor = connect(f"http://{host}/")
+    await editor.send(INITIALIZE)
+    message, _ = await editor.error(0)
+    assert message == (
+        "acptap: the agent's server can't be reached (its name is none that a host can have)"
+    )
+
+
 async def test_a_server_that_does_not_know_the_connection_any_more(server, connect):
     server.on["POST session/list"] = refuse(404, "Unknown Acp-Connection-Id")
     editor = connect(server.url)
@@ -381,7 +421,7 @@ async def test_a_server_that_does_not_know_the_connection_any_more(server, conne
 
 LOSSES = {
     "it ends": (None, "the event stream from the agent's server was lost (it ended)"),
-    "it is cut": (Cut, "the event stream from the agent's server was lost (Response payload"),
+    "it is cut": (Cut, "the event stream from the agent's server was lost (its answer is damaged"),
 }
 
 

@@ -358,3 +358,15 @@ def test_what_can_not_be_allowed(hosts, origins, said):
     with pytest.raises(UsageError) as error:
         Admission.of(DEFAULT, hosts, origins)
     assert str(error.value) == said
+
+
+NO_NAMES = ["..", "a..b", "a" * 300, "xn--a", "."]
+
+
+@pytest.mark.parametrize("host", NO_NAMES)
+def test_what_no_host_can_be_called(host):
+    with pytest.raises(UsageError) as error:
+        open_sockets(Listen(host, 1))
+    assert str(error.value) == (
+        f"--listen {host}:1: there is no such host; check its name, or listen on 127.0.0.1:1"
+    )

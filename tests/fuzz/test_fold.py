@@ -3,10 +3,12 @@ from hypothesis import strategies as st
 
 from acptap import fold
 from acptap.redact import Redactor
+from tests.fuzz.often import often
 from tests.fuzz.talks import spoilt
 from tests.fuzz.tapes import entries_of, record
 
 
+@often
 @given(spoilt(), st.booleans(), st.integers(1, 40))
 def test_whatever_was_said_can_be_shown_at_any_moment(lines, redacts, at):
     entries = entries_of(record(lines, Redactor() if redacts else None))

@@ -3,10 +3,12 @@ from hypothesis import given
 from acptap.checking import Reader, differs
 from acptap.jsonrpc import Side
 from acptap.redact import Redactor
+from tests.fuzz.often import often
 from tests.fuzz.talks import chances, spoilt
 from tests.fuzz.tapes import chopped, entries_of, heard, record
 
 
+@often
 @given(spoilt(), chances())
 def test_every_byte_is_on_the_tape(lines, chance):
     entries = entries_of(record(chopped(lines, chance)))
@@ -15,6 +17,7 @@ def test_every_byte_is_on_the_tape(lines, chance):
         assert b"".join(units) == heard(lines, side)
 
 
+@often
 @given(spoilt(), chances())
 def test_a_redactor_changes_only_what_it_marks(lines, chance):
     reads = chopped(lines, chance)
@@ -25,6 +28,7 @@ def test_a_redactor_changes_only_what_it_marks(lines, chance):
         assert is_.unit() == was.unit() or is_.front["redacted"] is True
 
 
+@often
 @given(spoilt(), chances())
 def test_what_a_tape_says_can_be_said_again(lines, chance):
     reader = Reader()

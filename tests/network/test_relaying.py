@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -167,3 +168,94 @@ def test_a_cassette_of_the_network_is_redacted_afterwards(tmp_path):
     after = p.cassette.read_text()
     assert not any(secret in after for secret in SECRETS)
     assert after.count("[redacted:") == 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_more_signals_change_nothing(tmp_path, number):
+    with serving() as address, proxy(tmp_path, "--upstream", url(address), "-p", "0") as p:
+        assert ask(p)[0] == 200
+        while p.process.poll() is None:
+            p.process.send_signal(number)
+            time.sleep(0.001)
+        assert p.end(number) == 0
+        assert p.entries()[0]["redaction"] == "done"
+    assert p.said[2:] == []
+
+
+FINISHING = """
+import sys, threading
+from acptap.app.record import take
+from acptap.cli.main import main
+take._LONG = 0.01
+take.finish = lambda *_: threading.Event().wait(60)
+main(sys.argv[1:])
+"""
+
+
+def test_who_waits_is_told_why_and_need_not(tmp_path):
+    arguments = ["-w", str(tmp_path / "t.jsonl"), "-p", "0", "--upstream", "http://127.0.0.1:9/"]
+    with subprocess.Popen(
+        [sys.executable, "-c", FINISHING, "proxy", *arguments], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(2)]
+        process.send_signal(signal.SIGINT)
+        said.append(process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        said += process.stderr
+        assert process.wait(20) == 0
+    assert said[2:] == [
+        (
+            "acptap: looking for secrets that came in pieces; "
+            "another Ctrl-C leaves that to `acptap redact`\n"
+        ),
+        (
+            f"acptap: secrets that came in pieces may still be in {tmp_path}/t.jsonl; "
+            f"finish it with: acptap redact {tmp_path}/t.jsonl\n"
+        ),
+    ]
+
+
+def test_a_disk_that_was_full_before(tmp_path):
+    with serving() as address, proxy(tmp_path, "--upstream", url(address), "-p", "0", room=0) as p:
+        assert ask(p)[0] == 200
+        assert p.end() == 74
+    assert p.said[1] == (
+        f"acptap: recording stopped: File too large; the traffic goes on, and {p.cassette} "
+        "ends here"
+    )
+    assert not [line for line in p.said if "recording to" in line]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("host", ["..:1", "a" * 300])
+def test_what_no_host_can_be_called(tmp_path, scheme, host):
+    with proxy(tmp_path, "--upstream", f"{scheme}://{host}/", "-p", "0") as p:
+        status, data = ask(p)
+        assert (status, data.endswith(b": its name is none that a host can have\n")) == (502, True)
+        assert p.end() == 0
+    assert p.said[2:] == []
+
+
+IN_VAIN = {
+    "--ca": ("http", ["--ca", "/nonexistent"], "--ca /nonexistent"),
+    "--insecure": ("ws", ["--insecure"], "--insecure"),
+}
+
+
+@pytest.mark.parametrize("way", [["-p", "0"], ["--stdio"]], ids=["relay", "stdio"])
+@pytest.mark.parametrize(("scheme", "options", "where"), IN_VAIN.values(), ids=IN_VAIN)
+def test_certificates_where_there_are_none(tmp_path, way, scheme, options, where):
+    command = [sys.executable, "-m", "acptap", "proxy", "--upstream", f"{scheme}://127.0.0.1:9/"]
+    done = subprocess.run(
+        [*command, *way, *options], capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        2,
+        (
+            f"acptap: {where}: it means nothing with {scheme}, which has no certificates; leave it "
+            "out, or write https or wss in the URL\n"
+        ),
+    )
+    assert list(tmp_path.iterdir()) == []

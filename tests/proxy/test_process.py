@@ -10,7 +10,7 @@ from acptap.app.record.revision import WatchedTape
 from acptap.app.record.take import Take, TakeOptions
 from acptap.tap import Tap
 from acptap.transports.process import Agent, given_environment, group_lives
-from acptap.transports.signals import HEEDED, Signals
+from acptap.transports.signals import HEEDED, Impatient, Signals
 
 
 def test_a_group_lives_while_a_member_runs():
@@ -90,6 +90,61 @@ def test_signals_are_taken_and_then_left_as_they_were():
 def test_signals_may_never_be_asked_for():
     with Signals():
         signal.raise_signal(signal.SIGTERM)
+
+
+def test_signals_are_ignored_when_the_process_is_about_to_end():
+    before = [signal.getsignal(number) for number in HEEDED]
+    try:
+        with Signals(for_good=True):
+            pass
+        assert {signal.getsignal(number) for number in HEEDED} == {signal.SIG_IGN}
+    finally:
+        for number, handler in zip(HEEDED, before, strict=True):
+            signal.signal(number, handler)
+
+
+def test_signals_are_left_as_they_were_after_a_failure():
+    before = [signal.getsignal(number) for number in HEEDED]
+    with pytest.raises(OSError, match="full"), Signals(for_good=True):
+        raise OSError("full")
+    assert [signal.getsignal(number) for number in HEEDED] == before
+
+
+def test_what_takes_long_is_cut_short_by_a_signal():
+    former = signal.getsignal(signal.SIGALRM)
+    said = threading.Event()
+
+    def work(signals):
+        with signals.interruptible(0.01, said.set):
+            assert said.wait(20)
+            signal.raise_signal(signal.SIGUSR1)  # asks for something else
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                signal.raise_signal(signal.SIGINT)  # what cleans up is left in peace
+
+    with Signals() as signals:
+        signal.raise_signal(signal.SIGTERM)  # the one before it does not count
+        with pytest.raises(Impatient):
+            work(signals)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) is former
+
+
+def test_what_does_not_take_long_is_not_cut_short():
+    said: list[str] = []
+
+    def work(signals):
+        with signals.interruptible(0.01, lambda: said.append("long")):
+            signal.raise_signal(signal.SIGINT)
+            threading.Event().wait(20)
+
+    with Signals() as signals:
+        with signals.interruptible(3600, lambda: said.append("long")):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(Impatient):
+            work(signals)
+    assert said == []
 
 
 def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path, monkeypatch):

@@ -12,8 +12,10 @@ from acptap.app.play.options import ReplayOptions
 from acptap.app.play.played import PlayedAgent
 from acptap.app.play.run import Run
 from acptap.cli import main
+from acptap.jsonrpc import Side
 from tests.replay_agui.tapes import Tape, asked, block, dump, interrupted, spoken, started
 from tests.replay_network.test_command import Server
+from tests.tap.wires import request, response
 
 
 @pytest.fixture
@@ -153,6 +155,17 @@ def test_exec(tmp_path, capfd):
     assert "unmatched: run 1 of thread t" in told
     report = orjson.loads((tmp_path / "r.json").read_bytes())
     assert report["unplayed"] == list(range(2, 11))
+
+
+def test_exec_where_something_else_was_not_asked_for(tmp_path, capfd):
+    tape = Tape().talk("t1", "r1", "hi", "one")
+    line = tape.line()
+    line.client(request("GET", "/info"))
+    line.agent(response(200, b"ok"))
+    line.end(Side.CLIENT)
+    line.close()
+    assert ask(tape.write(tmp_path / "c.jsonl"), asked("hi", thread="T", run="R")) == 1
+    assert "is GET /info" in capfd.readouterr()[1]
 
 
 @pytest.fixture

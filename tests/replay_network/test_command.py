@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from typing import Any
 
 import orjson
@@ -102,6 +103,28 @@ def test_all_was_played(begin, hello, number):
     assert server.ready == f"acptap: listening on {url} for HTTP and WebSocket, playing {hello}\n"
     assert server.converse() == stdio.AGREED
     assert server.end(number) == (0, "acptap: all of it was played\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_more_signals_change_nothing(begin, hello, number):
+    server = begin(hello)
+    server.converse()
+    while server.process.poll() is None:
+        server.process.send_signal(number)
+        time.sleep(0.001)
+    assert server.end(number) == (0, "acptap: all of it was played\n")
+
+
+def test_a_body_that_is_damaged(begin, hello):
+    server = begin(hello, "--allow-unplayed", "-q")
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    with contextlib.closing(connection):
+        connection.request("POST", "/acp", b"abc", {"Content-Encoding": "gzip"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (
+            400, b"acptap: the body of this request is damaged\n",
+        )  # fmt: skip
+    assert "Traceback" not in server.end()[1]
 
 
 def test_not_all_was_played(begin, hello, tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from acptap.errors import DamagedCassette
 from acptap.jsonrpc import Side
 from acptap.replay.framing import Framing
 from acptap.replay.plain import PlainExchanges, Purpose
@@ -59,7 +60,7 @@ def test_exchanges_of_nobody_are_no_part_of_a_conversation():
 def test_what_stands_outside_of_any_known_exchange_is_passed_over():
     tape = http_tape()
     tape.add("agent", ',"msg":{"method":"x"}', exchange=99, stream="session")
-    tape.add("agent", ',"msg":{"method":"x"}', exchange="odd")
+    tape.add("agent", exchange="odd", event="end")
     [script] = Recorded(tape).scripts
     assert said(script) == ["client: initialize", "agent: initialize"]
 
@@ -364,6 +365,9 @@ def test_answers_come_in_order_and_the_last_one_again():
     assert statuses(exchanges, Purpose.OTHER, "HEAD", "/a") == [None] * 3
     assert statuses(exchanges, Purpose.OTHER, "POST", "/a", times=1) == [402]
     assert exchanges.are_played
+    assert exchanges.report().lines() == [
+        "unmatched: HEAD /a is not in the cassette" for _ in range(3)
+    ]
 
 
 BEGIN = ("POST", "/acp", JSON, INITIALIZE)
@@ -376,6 +380,198 @@ def test_attempts_are_turned_down_at_their_place():
     assert statuses(exchanges, Purpose.SOCKET, "GET", "/acp", begun=1, times=1) == [None]
     assert statuses(exchanges, Purpose.INITIALIZE, "POST", "/acp", begun=1, times=2) == [402, None]
     assert statuses(exchanges, Purpose.SOCKET, "GET", "/acp", begun=2, times=2) == [404, None]
+
+
+OLD = ("GET", "/acp", ["Acp-Connection-Id", "old"])
+AWAITED = {
+    "what was not asked for": ([GET, ("POST", "/a", LIST)], [], [2, 3, 4, 5, 6]),
+    "what browsers ask for": (
+        [("GET", "/x/favicon.ico?v=1"), ("OPTIONS", "/a")], [], [],
+    ),
+    "attempts where there are no others": ([BEGIN, UPGRADE, OLD], [], [2, 3, 4, 5, 6, 7, 8]),
+    "attempts, as a client over HTTP makes them": (
+        [None, BEGIN, UPGRADE, OLD], [Purpose.INITIALIZE], [8, 9, 10],
+    ),
+    "attempts, as a client over WebSocket makes them": (
+        [None, BEGIN, UPGRADE, OLD], [Purpose.SOCKET], [11, 12],
+    ),
+    "attempts that nobody can make": ([None, BEGIN, UPGRADE, OLD], [Purpose.STALE], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("recorded", "seen", "lines"), AWAITED.values(), ids=AWAITED)
+def test_what_must_be_asked_for(recorded, seen, lines):
+    exchanges = plain(*recorded)
+    for purpose in seen:
+        exchanges.take(purpose, "GET", "/elsewhere", 0)
+    assert exchanges.report().unplayed == lines
+    assert exchanges.are_played is not bool(lines)
+
+
+def test_what_browsers_ask_for_is_noted():
+    exchanges = plain(GET)
+    for _ in range(2):
+        assert exchanges.take(Purpose.OTHER, "GET", "/favicon.ico", 0) is None
+    assert exchanges.report().noted == ["GET /favicon.ico is not in the cassette, 2 times"]
+    assert exchanges.report().matched
+
+
+def test_another_protocol_can_not_be_played():
+    tape = Tape()
+    tape.response(tape.request("GET", "/", ["Upgrade", "h2c"]), 101)
+    assert Recorded(tape).exchanges.plain == []
+
+
+# What can't be played
+
+
+def edited(**more):
+    def add(tape):
+        number = tape.request("GET", "/a")
+        http = {"status": 200, "reason": "", "headers": []} | more
+        tape.add("agent", exchange=number, event="response", http=http)
+
+    return add
+
+
+def unit(side, **more):
+    return lambda tape: tape.add(side, ',"msg":{}', **more)
+
+
+DAMAGED = {
+    "status 0": (edited(status=0), "line 9: .* no HTTP status"),
+    "status 99999": (edited(status=99999), "line 9: .* no HTTP status"),
+    "status in quotes": (edited(status="200"), "line 9: .* no HTTP status"),
+    "101 unasked": (edited(status=101), "line 9: .* another protocol"),
+    "a blank in a name": (edited(headers=[["X y", "1"]]), "line 9: .* name .'X y'."),
+    "a colon in a name": (edited(headers=[["X:", "1"]]), "line 9: .* name"),
+    "no name": (edited(headers=[["", "1"]]), "line 9: .* name"),
+    "no exchange": (unit("agent"), "line 8: .* .`exchange`."),
+    "an odd exchange": (unit("client", exchange="1"), "line 8: .* .`exchange`."),
+    "a stream x": (unit("agent", exchange=1, stream="x"), "line 8: .* .`stream`."),
+    "a stream 5": (unit("agent", exchange=1, stream=5), "line 8: .* .`stream`."),
+    "a client's stream": (unit("client", exchange=1, stream="events"), "line 8: .* .`stream`."),
+}
+
+
+@pytest.mark.parametrize(("edit", "sentence"), DAMAGED.values(), ids=DAMAGED)
+def test_what_is_damaged(edit, sentence):
+    tape = http_tape()
+    assert Recorded(tape).scripts
+    edit(tape)
+    with pytest.raises(DamagedCassette, match=sentence):
+        Recorded(tape)
+
+
+def test_a_status_that_only_a_server_knows():
+    tape = http_tape()
+    edited(status=999)(tape)
+    assert len(Recorded(tape).exchanges.plain) == 1
+
+
+# Event streams that ended
+
+
+def torn_tape(*after, event="abort", **more):
+    """Return a tape on which a session's stream ends in the middle of a turn."""
+    tape = http_tape()
+    tape.post(call(1, "session/load", sessionId="s1"))
+    tape.tell(result(1))
+    tape.post(call(2, "session/prompt", sessionId="s1"))
+    tape.tell(TORN, "s1")
+    tape.end("s1", event, **more)
+    for add in after:
+        add(tape)
+    return tape
+
+
+TORN = b'data: {"tor'
+TURN = (
+    INITIALIZE,
+    call(1, "session/load", sessionId="s1"),
+    call(2, "session/prompt", sessionId="s1"),
+)
+ENDS = {
+    "abort": (torn_tape(reason="reset"), [True], 0),
+    "in order": (torn_tape(event="end"), [False], 0),
+    "by the client": (torn_tape(event="end", side="client"), [], 1),
+    "by the proxy": (torn_tape(reason="closed"), [], 1),
+    "answered on the next": (torn_tape(lambda tape: tape.tell(result(2), "s1")), [True], 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("tape", "cuts", "waiting"), ENDS.values(), ids=ENDS)
+def test_a_session_stream_ends_at_its_place(tape, cuts, waiting):
+    player = Recorded(tape).player(Framing.BLOCK)
+    releases = player.start()
+    for text in TURN:
+        releases += player.receive(text.encode())
+    ends = [release for release in releases if release.end is not None]
+    assert [release.end.is_cut for release in ends] == cuts
+    assert [(release.stream, release.data) for release in ends] == [("s1", b"")] * len(cuts)
+    assert len(player.waiting()) == waiting
+    said = [release.data for release in releases if release.end is None]
+    assert (TORN in said) is bool(cuts)
+    assert player.report().clean
+
+
+def test_the_session_that_a_live_client_brings_has_its_stream_ended():
+    player = Recorded(torn_tape()).player(Framing.BLOCK)
+    releases = player.start()
+    for text in TURN:
+        releases += player.receive(text.replace("s1", "mine").encode())
+    assert [release.stream for release in releases[-2:]] == ["mine", "mine"]
+
+
+def test_a_stream_that_ends_after_the_client_spoke_ends_then():
+    tape = http_tape()
+    tape.post(call(1, "session/load", sessionId="s1"))
+    tape.tell(result(1))
+    tape.stream("s1")
+    tape.post(call(2, "session/prompt", sessionId="s1"))
+    tape.end("s1")
+    player = Recorded(tape).player(Framing.BLOCK)
+    heard(player, *TURN[:2])
+    [release] = player.receive(TURN[2].encode())
+    assert release.end is not None
+    assert player.waiting() == []
+
+
+def test_what_waits_in_another_session_goes_on_to_wait():
+    tape = torn_tape()
+    tape.post(call(3, "session/load", sessionId="s2"))
+    player = Recorded(tape).player(Framing.BLOCK)
+    heard(player, *TURN, call(3, "session/load", sessionId="s2"))
+    assert [waiting.lane.name for waiting in player.waiting()] == ["s2"]
+
+
+def test_an_end_after_the_clients_is_none():
+    tape = http_tape()
+    tape.post(call(1, "session/load", sessionId="s1"))
+    tape.stream("s1")
+    tape.delete().end("s1", "abort")
+    assert Recorded(tape).scripts[0].stream_ends == {}
+
+
+def test_a_stream_of_a_session_that_nobody_spoke_of():
+    tape = http_tape()
+    tape.stream("s1")
+    tape.end("s1")
+    assert Recorded(tape).scripts[0].stream_ends == {}
+
+
+@pytest.mark.parametrize("framing", [Framing.LINE, Framing.TEXT])
+def test_elsewhere_there_is_no_stream_to_end(framing):
+    player = Recorded(torn_tape()).player(framing)
+    assert len(heard(player, *TURN)) == 2
+    assert len(player.waiting()) == 1
+
+
+def test_half_an_event_may_be_the_last_word_of_a_connection():
+    tape = http_tape()
+    tape.tell(TORN)
+    tape.end(None, "abort")
+    assert heard(Recorded(tape).player(Framing.BLOCK), INITIALIZE)[1:] == [TORN]
 
 
 def test_where_nobody_was_let_in_nobody_is():

@@ -120,7 +120,6 @@ def test_what_is_no_message_is_said_on_its_own_kind_of_transport_alone():
     tape.tell(result(1))
     tape.tell(b": ping\n\n", together=True)
     tape.tell(b'data: {"tor', "s1")
-    tape.end("s1", "abort")
     recorded, said = Recorded(tape), (INITIALIZE, call(1, "session/list"))
     player = recorded.player(Framing.BLOCK)
     assert heard(player, *said)[1:3] == [b":\n\n", b"data: keep\n\n"]

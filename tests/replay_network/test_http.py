@@ -240,6 +240,69 @@ async def test_a_stream_that_broke_off_breaks_off(serve, tmp_path):
     assert served.report().clean
 
 
+def torn(*after, **end):
+    """Return a tape on which a session's stream ends in the middle of a turn."""
+    tape = HttpTape().connect(INITIALIZE, AGREED).say(HELLO[2:4])
+    tape.post(stdio.PROMPT)
+    tape.tell(stdio.HEARD[2], "s1")
+    tape.tell(b'data: {"tor', "s1")
+    tape.end("s1", **end)
+    for text in after:
+        tape.tell(text, "s1")
+    return tape.delete()
+
+
+@pytest.mark.parametrize("event", ["abort", "end"])
+async def test_a_session_stream_that_died_dies(serve, tmp_path, event):
+    served = await serve(torn(event=event).write(tmp_path / "c.jsonl"), patience=0.1)
+    client = await begin(served)
+    await client.post(stdio.NEW)
+    await client.until("s1")
+    await client.open("s1")
+    await client.post(stdio.PROMPT)
+    error = await client.ends_of("s1")
+    assert (error is None) is (event == "end")
+    assert client.said["s1"] == blocks(stdio.HEARD[2]) + b'data: {"tor'
+    await asyncio.sleep(0.3)  # no patience is lost
+    assert client.said[None] == blocks(stdio.MADE)
+    await client.delete()
+    assert await client.ends() == []
+    assert served.report().lines() == []
+    assert served.report().clean
+
+
+async def test_what_comes_behind_a_streams_end_waits_for_the_next(serve, tmp_path):
+    served = await serve(torn(stdio.HEARD[-1], event="abort").write(tmp_path / "c.jsonl"))
+    client = await begin(served)
+    await client.post(stdio.NEW)
+    await client.post(stdio.PROMPT)
+    await client.until("s1")
+    await client.open("s1")
+    assert await client.ends_of("s1") is not None
+    assert client.said["s1"] == blocks(stdio.HEARD[2]) + b'data: {"tor'
+    client.said["s1"] = b""
+    await client.open("s1")
+    assert await client.until("end_turn", "s1") == blocks(stdio.HEARD[-1])
+    await client.delete()
+    assert served.report().clean
+
+
+async def test_where_nobody_listens_no_stream_ends(serve, tmp_path):
+    tape = HttpTape().connect(INITIALIZE, AGREED)
+    tape.post(call(1, "session/load", sessionId="s1"))
+    tape.tell(result(1))
+    tape.stream("s1")
+    tape.end("s1", "abort")
+    served = await serve(tape.delete().write(tmp_path / "c.jsonl"))
+    client = await begin(served)
+    await client.post(call(1, "session/load", sessionId="s1"))
+    await client.until("result")
+    await client.open("s1")
+    await client.delete()
+    assert await client.ends() == []
+    assert served.report().clean
+
+
 async def test_a_client_that_takes_nothing_stops_the_agent(serve, tmp_path, monkeypatch):
     monkeypatch.setattr("acptap.app.play.served.ServedConnection.is_full", True)
     served = await serve(over_http(tmp_path / "c.jsonl"))

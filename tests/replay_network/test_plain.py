@@ -114,12 +114,11 @@ async def test_what_was_not_recorded(serve, tmp_path, asked):
     async with ask as response:
         assert response.status == status
         said = await response.text()
-    noted = served.report().noted
     if status == 404:
         assert said == f"acptap: {method} /{path} is neither ACP nor in the cassette\n"
-        assert noted == [f"{method} /{path} is not in the cassette"]
-    else:
-        assert noted == []
+    what = f"{method} /{path} is not in the cassette"
+    kind = "noted" if path == "favicon.ico" else "unmatched"
+    assert f"{kind}: {what}" in served.report().lines()
 
 
 def events(*blocks, end="end", side="agent", step=0.01):
@@ -182,6 +181,54 @@ async def test_no_connection_where_none_was_recorded(serve, tmp_path):
     said = await client.initialize(INITIALIZE)
     assert client.status == 500
     assert b"the cassette holds no ACP connection" in said
+    miss, left = served.report().lines()
+    assert miss.startswith("unmatched: initialize is not in the cassette")
+    assert left == "never played: lines 2-8"
+
+
+async def test_a_websocket_where_no_connection_was_recorded(serve, tmp_path):
+    served = await serve(events(*BLOCKS).write(tmp_path / "c.jsonl"))
+    async with served.socket() as socket:
+        await socket.send_str(INITIALIZE)
+        assert "the cassette holds no ACP connection" in await socket.receive_str()
+    assert len(served.report().unmatched) == 1
+
+
+async def test_what_was_not_asked_for_was_not_played(serve, tmp_path):
+    cassette = with_others(tmp_path / "c.jsonl", answered("GET", "/health", 200, body="{}"))
+    served = await serve(cassette)
+    client = served.client()
+    await client.initialize(INITIALIZE)
+    await client.delete()
+    assert served.report().lines() == ["never played: lines 8-10"]
+    async with served.session.get(served.url + "health") as response:
+        assert response.status == 200
+    assert served.report().clean
+
+
+ENDS_OF_HEADS = "a\r\nEvil: 1\0"
+
+
+async def test_no_value_ends_a_head(serve, tmp_path):
+    add = answered("GET", "/x", 200, ["X", ENDS_OF_HEADS], body=b"ok", reason=ENDS_OF_HEADS)
+    served = await serve(with_others(tmp_path / "c.jsonl", add))
+    async with served.session.get(served.url + "x") as response:
+        assert response.reason.strip() == "a  Evil: 1"
+        assert response.headers["X"] == "a  Evil: 1"
+        assert "Evil" not in response.headers
+        assert await response.read() == b"ok"
+
+
+async def test_no_value_ends_the_head_of_a_refusal(serve, tmp_path):
+    tape = HttpTape().connect(INITIALIZE, AGREED)
+    number = tape.post(call(1, "session/list"), 400, None, ["X", ENDS_OF_HEADS])
+    tape.lines[-1] = tape.lines[-1].replace('"reason":""', '"reason":"a\\r\\nEvil: 1"')
+    assert number == 3
+    served = await serve(tape.delete().write(tmp_path / "c.jsonl"))
+    client = served.client()
+    await client.initialize(INITIALIZE)
+    assert await client.post(call(1, "session/list")) == 400
+    assert client.answer_headers["X"] == "a  Evil: 1"
 
 
 # Once
@@ -223,6 +270,20 @@ async def test_once_is_over_when_the_client_fetches_nothing(serve, tmp_path, mon
     tape = HttpTape().connect(INITIALIZE, AGREED).end()
     served = await serve(tape.write(tmp_path / "c.jsonl"), once=True)
     await served.client().initialize(INITIALIZE)
+    async with asyncio.timeout(10):
+        await served.server.over.wait()
+    assert served.report().clean
+
+
+async def test_once_is_not_over_before_all_was_asked_for(serve, tmp_path):
+    cassette = with_others(tmp_path / "c.jsonl", answered("GET", "/health", 200, body="{}"))
+    served = await serve(cassette, once=True)
+    client = served.client()
+    await client.initialize(INITIALIZE)
+    await client.delete()
+    assert not served.server.over.is_set()
+    async with served.session.get(served.url + "health") as response:
+        assert response.status == 200
     async with asyncio.timeout(10):
         await served.server.over.wait()
     assert served.report().clean

@@ -205,6 +205,19 @@ def test_the_reason_is_a_sentence():
         inflate([b"gzip"], b"not gzip at all")
 
 
+@pytest.mark.parametrize("codings", [[b"gzip"], [b"deflate"], [b"gzip, gzip"], [b"gzip, identity"]])
+def test_a_bomb_comes_in_parts(codings):
+    body = bytes(3_000_001)
+    for coding in codings[0].split(b", "):
+        body = CODINGS[coding](body)
+    inflater = Inflater.of(codings)
+    assert inflater is not None
+    sizes = [len(part) for part in inflater.parts(body)]
+    assert sum(sizes) == 3_000_001
+    assert max(sizes) == 256 * 1024
+    assert inflater.end() == b""
+
+
 CODINGS = {
     b"gzip": gzipped,
     b"x-gzip": gzipped,

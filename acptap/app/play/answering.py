@@ -1,14 +1,16 @@
 """Recorded HTTP answers, given again: to what is no ACP, and to what was turned down."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from aiohttp import web
 from multidict import CIMultiDict
 
+from acptap.app.play.journal import Journal
 from acptap.app.play.served import ServedConnection
+from acptap.errors import AcptapError
 from acptap.jsonrpc import Malformed, Request, read_all
 from acptap.replay.exchanges import CONNECTION_ID, SESSION_ID, Exchange
 from acptap.replay.plain import PlainExchanges, Purpose
@@ -23,6 +25,7 @@ _OURS = frozenset(
         "trailer", "transfer-encoding", "upgrade",
     }
 )  # fmt: skip
+_ENDS = re.compile(r"[\r\n\0]")
 _EVENT_STREAM = "text/event-stream"
 
 
@@ -33,24 +36,42 @@ class PlainAnswers:
         exchanges: What was recorded.
         recording: Where the bodies are.
         speed: 0 for instant, 1 for the recorded pace, 2 for twice as fast.
+        begin: Begins the journal, when the first request comes.
 
     Attributes:
         live: The connections there are, by their ids.
         begun: How many there have been.
         requests: How many requests came.
-        noted: What was asked for and is not in the cassette, with how often.
         closing: Set when the server goes; streams that have no end of their own wait for it.
     """
 
-    def __init__(self, exchanges: PlainExchanges, recording: Recording, speed: float) -> None:
+    def __init__(
+        self,
+        exchanges: PlainExchanges,
+        recording: Recording,
+        speed: float,
+        begin: Callable[[], Journal],
+    ) -> None:
         self.live: dict[str, ServedConnection] = {}
         self.begun = 0
         self.requests = 0
-        self.noted: Counter[str] = Counter()
         self.closing = asyncio.Event()
         self._exchanges = exchanges
         self._recording = recording
         self._speed = speed
+        self._begin = begin
+        self._journal: Journal | None = None
+
+    def close(self) -> None:
+        """Take in that nothing more can be asked for."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def turn_away(self) -> None:
+        """Take in that a client began a connection, and there is none to be played."""
+        assert self._journal is not None, "it came with a request"
+        self._journal.turned_away()
+        self._exchanges.turned_away()
 
     async def answer(self, request: web.Request) -> web.StreamResponse | None:
         """Return the answer to a request; None if it is for ACP to answer."""
@@ -59,12 +80,18 @@ class PlainAnswers:
         if connection is not None:
             return self._turn_away(request, connection)
         purpose, is_acp = await _purpose(request)
-        exchange = self._exchanges.take(purpose, request.method, request.raw_path, self.begun)
+        target = request.raw_path.encode(errors="surrogateescape").decode("iso-8859-1")
+        asked = purpose, request.method, target, self.begun
+        try:
+            self._journal = self._journal or self._begin()
+        except AcptapError as error:
+            return web.Response(status=500, text=f"acptap: {error}\n")
+        self._journal.requested(*asked)
+        exchange = self._exchanges.take(*asked)
         if exchange is not None:
             return await self._play(exchange, request)
         if is_acp:
             return None
-        self.noted[f"{request.method} {request.raw_path} is not in the cassette"] += 1
         sentence = f"acptap: {request.method} {request.raw_path} is neither ACP nor in the cassette"
         return web.Response(status=404, text=f"{sentence}\n")
 
@@ -73,7 +100,7 @@ class PlainAnswers:
         body = b"".join([self._recording.fetch(offset) for offset in refused.body])
         headers = kept(refused.headers)
         return web.Response(
-            status=refused.status, reason=refused.reason, headers=headers, body=body
+            status=refused.status, reason=plain(refused.reason), headers=headers, body=body
         )
 
     def _turn_away(
@@ -93,7 +120,7 @@ class PlainAnswers:
         if exchange.is_inflated:
             headers.popall("content-encoding", None)
         response = web.StreamResponse(
-            status=recorded.status, reason=recorded.reason, headers=headers
+            status=recorded.status, reason=plain(recorded.reason), headers=headers
         )
         if not (recorded.is_event_stream or exchange.is_cut):
             response.content_length = sum(map(len, self._fetched(exchange)))
@@ -143,4 +170,10 @@ def _wants_events(request: web.Request) -> bool:
 
 def kept(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
     """Return recorded headers without those that only their own connection was meant by."""
-    return CIMultiDict((name, value) for name, value in headers if name.lower() not in _OURS)
+    rest = ((name, value) for name, value in headers if name.lower() not in _OURS)
+    return CIMultiDict((name, plain(value)) for name, value in rest)
+
+
+def plain(words: str) -> str:
+    """Return words of a head without what ends one; blanks stand there (RFC 9110, 5.5)."""
+    return _ENDS.sub(" ", words)

@@ -5,7 +5,8 @@ the cassette again to see what became of it; an agent that was killed is judged 
 
 A run's folder has a folder for each cassette, and there a file for each live connection, named by
 its number: whoever succeeds in creating `3.jsonl` is the third. A file is locked while its
-connection is alive. Who plays AG-UI, which has no connections, keeps one file, `1.agui`.
+connection is alive. Who plays AG-UI, which has no connections, keeps one file, `1.agui`; and who
+plays other HTTP exchanges `1.http`.
 """
 
 import fcntl
@@ -25,12 +26,13 @@ from acptap.wire import jsontext
 
 if TYPE_CHECKING:
     from acptap.replay.agui.player import RunPlayer
+    from acptap.replay.plain import PlainExchanges
 
 MODE = 0o600
 """What clients say is private, like cassettes."""
 
-CONNECTION, AGUI = "jsonl", "agui"
-"""How the names of journals end: of a connection's, and of those of AG-UI."""
+CONNECTION, AGUI, PLAIN = "jsonl", "agui", "http"
+"""How the names of journals end: of a connection's, of AG-UI's and of those of plain HTTP."""
 
 
 def open_folder(run: Path, cassette: Path) -> Path:
@@ -68,7 +70,7 @@ class Journal:
         Args:
             run: The run's folder, or None.
             cassette: The cassette.
-            kind: `CONNECTION` or `AGUI`.
+            kind: `CONNECTION`, `AGUI` or `PLAIN`.
 
         Raises:
             UsageError: The run's folder is not there, or can't be written to.
@@ -106,6 +108,15 @@ class Journal:
     def stayed(self, number: int) -> None:
         """Note that the client stayed to the end of a run that the recorded one had left."""
         self._write({"stayed": number})
+
+    def requested(self, purpose: str, method: str, target: str, begun: int) -> None:
+        """Note what `PlainExchanges.take` is asked for."""
+        said = {"requested": purpose, "method": method, "target": target, "begun": begun}
+        self._write(said)
+
+    def turned_away(self) -> None:
+        """Note that there was no connection for a client that began one."""
+        self._write({"turned_away": True})
 
     def gave_up(self, lane: Lane) -> None:
         """Note that a lane's patience was lost."""
@@ -218,6 +229,18 @@ class Hearing:
                 player.ask(event["target"], whole, datetime.fromisoformat(event["now"]))
             else:
                 player.stayed(event["stayed"])
+
+    def tell_plain(self, player: "PlainExchanges") -> None:
+        """Tell a fresh player of plain exchanges all that the live one was told."""
+        from acptap.replay.plain import Purpose  # noqa: PLC0415 likewise
+
+        for event in self._events():
+            assert isinstance(event, dict)
+            if "requested" in event:
+                purpose = Purpose(event["requested"])
+                player.take(purpose, event["method"], event["target"], event["begun"])
+            else:
+                player.turned_away()
 
     def _events(self) -> Iterator[object]:
         with self.path.open("rb") as file:

@@ -13,6 +13,7 @@ from acptap.errors import NothingToPlay
 from acptap.replay.exchanges import Exchange, Exchanges
 from acptap.replay.framing import Framing
 from acptap.replay.lanes import build_all
+from acptap.replay.plain import PlainExchanges
 from acptap.replay.player import Player
 from acptap.replay.report import Report, describe
 from acptap.replay.script import Script, Step
@@ -93,16 +94,20 @@ class Programme:
             NothingToPlay: There is no recorded connection, only exchanges that are no ACP.
         """
         if not self.scripts:
-            raise NothingToPlay(
-                "the cassette holds no ACP connection, only HTTP", where=str(self.cassette),
-                fix="play it with `acptap replay --listen 8484`",
-            )  # fmt: skip
+            raise self.nothing_to_play()
 
         def read(step: Step) -> bytes:
             return recording.fetch(step.offset)
 
         script = self.scripts[(number - 1) % len(self.scripts)]
         return Player(script, read=read, matcher=options.matcher, framing=framing)
+
+    def nothing_to_play(self) -> NothingToPlay:
+        """Return what is wrong where a connection is to be played, and there is none."""
+        return NothingToPlay(
+            "the cassette holds no ACP connection, only HTTP", where=str(self.cassette),
+            fix="play it with `acptap replay --listen 8484`",
+        )  # fmt: skip
 
     def run_player(
         self, recording: Recording, options: ReplayOptions, *, once: bool = False
@@ -115,6 +120,10 @@ class Programme:
             once=once, verbatim=options.verbatim, shift_expiry=options.shift_expiry,
         )  # fmt: skip
         return RunPlayer(self.runs, recording.fetch, how)
+
+    def plain_player(self) -> PlainExchanges:
+        """Return the player of the exchanges that carry no conversation."""
+        return PlainExchanges(self.plain, has_connections=bool(self.scripts))
 
     def unasked(self, recording: Recording) -> list[Report]:
         """Return the reports on the cassette as if nobody had asked for anything."""
@@ -130,5 +139,8 @@ class Programme:
         for run in self.runs:
             if number in run.lines:
                 return str(run)
+        found = next((exchange for exchange in self.plain if number in exchange.lines), None)
+        if found is not None:
+            return str(found)
         steps = (step for script in self.scripts for lane in script.lanes for step in lane.steps)
         return describe(next(step for step in steps if step.number == number))

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from acptap.app.play.journal import AGUI, Hearing, hearings, open_folder
+from acptap.app.play.journal import AGUI, PLAIN, Hearing, hearings, open_folder
 from acptap.app.play.options import ReplayOptions
 from acptap.app.play.programme import Programme
 from acptap.replay.report import Report, combine
@@ -63,7 +63,7 @@ class Run:
     @property
     def is_asked(self) -> bool:
         """Whether anybody asked for the cassette."""
-        return bool(self.hearings() or self.askings())
+        return bool(self.hearings() or self.askings() or self.requests())
 
     def hearings(self) -> list[Hearing]:
         """Return what is known of the live connections, in the order they began."""
@@ -73,11 +73,16 @@ class Run:
         """Return what is known of those who asked for AG-UI runs, for each who played them."""
         return hearings(self.journals, AGUI)
 
+    def requests(self) -> list[Hearing]:
+        """Return what is known of those who asked for anything else over HTTP, likewise."""
+        return hearings(self.journals, PLAIN)
+
     def report(self) -> Report:
         """Return what became of the cassette."""
         with Recording(self.programme.cassette) as recording:
             reports = [self._report(hearing, recording) for hearing in self.hearings()]
             reports += [self._report_of_runs(hearing, recording) for hearing in self.askings()]
+            reports += self._reports_of_requests()
             return combine([*reports, *self.programme.unasked(recording)])
 
     def is_fine(self, report: Report) -> bool:
@@ -132,6 +137,15 @@ class Run:
         report = player.report()
         report.unmatched += misses
         return report
+
+    def _reports_of_requests(self) -> list[Report]:
+        """Return the reports on plain exchanges: only who uses HTTP can ask for them."""
+        players = [self.programme.plain_player() for _ in self.requests()]
+        for hearing, player in zip(self.requests(), players, strict=False):
+            hearing.tell_plain(player)
+        if not players and self.askings():
+            players.append(self.programme.plain_player())
+        return [player.report() for player in players]
 
     def _report_of_runs(self, hearing: Hearing, recording: Recording) -> Report:
         player = self.programme.run_player(recording, self.options)

@@ -8,7 +8,7 @@ from itertools import groupby
 from aiohttp import web
 
 from acptap.agui.inputs import RunInput
-from acptap.app.play.answering import kept
+from acptap.app.play.answering import kept, plain
 from acptap.app.play.journal import Journal
 from acptap.app.play.options import ReplayOptions
 from acptap.errors import AcptapError
@@ -151,7 +151,7 @@ class _Performance:
         if run.is_inflated:
             headers.popall("content-encoding", None)
         response = web.StreamResponse(
-            status=run.response.status, reason=run.response.reason, headers=headers
+            status=run.response.status, reason=plain(run.response.reason), headers=headers
         )
         if run.ending is Ending.COMPLETE and not run.is_stream:
             response.content_length = sum(len(self._answers.fetch(part)) for part in run.body)

@@ -105,7 +105,9 @@ class ServedConnection:
 
     def _deliver_block(self, release: Release) -> None:
         block = release.data
-        if release.noise is not None:
+        if release.end is not None and release.stream is not None:
+            self._outlet.end_stream(release.stream, cut=release.end.is_cut)
+        elif release.noise is not None:
             self._outlet.send_raw(block, release.stream)
         else:
             text = text_of(block, Framing.BLOCK)

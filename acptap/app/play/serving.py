@@ -2,14 +2,13 @@
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING
 
 from acptap.app.play.answering import PlainAnswers
-from acptap.app.play.journal import AGUI, Journal
+from acptap.app.play.journal import AGUI, PLAIN, Journal
 from acptap.app.play.options import ReplayOptions, ServeOptions
 from acptap.app.play.performance import Performance
 from acptap.app.play.programme import Programme
@@ -17,18 +16,17 @@ from acptap.app.play.replaying import tell, write_report
 from acptap.app.play.runs import RunAnswers
 from acptap.app.play.served import FRAMINGS, ServedConnection
 from acptap.errors import UsageError
-from acptap.replay.plain import PlainExchanges
 from acptap.replay.report import Report, combine
 from acptap.storage import Recording
 from acptap.transports import descriptors, listening
 from acptap.transports.endpoint import Endpoint, Outlet
 from acptap.transports.listening import Admission
+from acptap.transports.signals import Signals, call_on_loop
 from acptap.transports.stderr import Stderr
 
 if TYPE_CHECKING:
     from aiohttp.web import Request, StreamResponse
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HASTE = 0.25
 """Seconds that clients may take to leave when the test is over."""
 
@@ -55,35 +53,37 @@ def replay_network(cassette: Path, options: ReplayOptions, serve: ServeOptions) 
     listening.check_reach(address, allow_remote=serve.allow_remote)
     admission = Admission.of(address, serve.hosts, serve.origins)
     programme = Programme.load(cassette)
-    sockets = listening.open_sockets(address)
     stderr = Stderr()
-    if programme.torn is not None:
-        stderr.say(f"line {programme.torn} was cut off by a crash and is left out")
-    url = listening.url_of(listening.address_of(sockets))
-    server = CassetteServer(
-        programme, options, admission, run=options.run, once=serve.once, warn=stderr.say
-    )
+    with Signals(for_good=True) as signals:
+        sockets = listening.open_sockets(address)
+        if programme.torn is not None:
+            stderr.say(f"line {programme.torn} was cut off by a crash and is left out")
+        url = listening.url_of(listening.address_of(sockets))
+        server = CassetteServer(
+            programme, options, admission, run=options.run, once=serve.once, warn=stderr.say
+        )
 
-    def ready() -> None:
-        stderr.say(f"listening on {url} for HTTP and WebSocket, playing {cassette}")
+        def ready() -> None:
+            stderr.say(f"listening on {url} for HTTP and WebSocket, playing {cassette}")
 
-    asyncio.run(_serve(server, sockets, ready))
-    report = server.report()
-    is_judged = options.run is None  # else who made the run judges
-    if is_judged:
-        tell(report, options, stderr)
-    stderr.drain(2.0)
-    if options.report is not None:
-        write_report(report, options.report)
+        asyncio.run(_serve(server, sockets, signals, ready))
+        report = server.report()
+        is_judged = options.run is None  # else who made the run judges
+        if is_judged:
+            tell(report, options, stderr)
+        stderr.drain(2.0)
+        if options.report is not None:
+            write_report(report, options.report)
     return 0 if options.accept(report) or not is_judged else 1
 
 
 async def _serve(
-    server: "CassetteServer", sockets: Sequence[socket], ready: Callable[[], None]
+    server: "CassetteServer",
+    sockets: Sequence[socket],
+    signals: Signals,
+    ready: Callable[[], None],
 ) -> None:
-    for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            asyncio.get_running_loop().add_signal_handler(number, server.over.set)
+    call_on_loop(signals, asyncio.get_running_loop(), server.over.set)
     await server.start(sockets)
     ready()
     await server.over.wait()
@@ -128,8 +128,13 @@ class CassetteServer:
         self._left = 0
         self._heard = 0  # messages of the connections that are no more
         self._reports: list[Report] = []
-        self._plain = PlainExchanges(programme.plain, has_connections=bool(programme.scripts))
-        self._answers = PlainAnswers(self._plain, self._recording, options.speed)
+        self._plain = programme.plain_player()
+        self._answers = PlainAnswers(
+            self._plain,
+            self._recording,
+            options.speed,
+            lambda: Journal.begin(run, programme.cassette, PLAIN),
+        )
         self._runs = RunAnswers(
             programme.run_player(self._recording, options, once=once),
             self._recording,
@@ -151,6 +156,7 @@ class CassetteServer:
             await self._endpoint.close()
         finally:
             self._runs.close()
+            self._answers.close()
             self._recording.__exit__()
 
     async def hear_all(self) -> None:
@@ -165,12 +171,11 @@ class CassetteServer:
 
     def report(self) -> Report:
         """Return what became of the cassette."""
-        noted = [f"{what}{f', {n} times' * (n > 1)}" for what, n in self._answers.noted.items()]
         with Recording(self._programme.cassette) as recording:
             unasked = self._programme.unasked(recording)
         live = [connection.performance.report for connection in self._answers.live.values()]
         runs = self._runs.player.report()
-        return combine([*self._reports, *live, runs, *unasked, Report(conn=0, noted=noted)])
+        return combine([*self._reports, *live, runs, *unasked, self._plain.report()])
 
     @property
     def _activity(self) -> int:
@@ -180,9 +185,8 @@ class CassetteServer:
     @property
     def _is_done(self) -> bool:
         """Whether everything was played once."""
-        if self._programme.scripts or self._programme.runs:
-            return self._left >= len(self._programme.scripts) and self._runs.is_done
-        return self._plain.are_played
+        are_over = self._left >= len(self._programme.scripts)
+        return are_over and self._runs.is_done and self._plain.are_played
 
     async def _answer(self, request: "Request") -> "StreamResponse | None":
         try:
@@ -198,6 +202,9 @@ class CassetteServer:
                 "acptap has played all connections of the cassette", where="--once",
                 fix="start it again, or leave --once out",
             )  # fmt: skip
+        if not self._programme.scripts:
+            answers.turn_away()
+            raise self._programme.nothing_to_play()
         journal = Journal.begin(self._run, self._programme.cassette)
         number = journal.number if journal.is_kept else answers.begun + 1
         framing = FRAMINGS[outlet.kind]

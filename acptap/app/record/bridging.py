@@ -6,7 +6,6 @@ import itertools
 import os
 import signal
 import socket
-import threading
 from collections.abc import Iterable, Sequence
 
 from acptap.app.record.proxying import FAREWELL, ProxyOptions
@@ -20,10 +19,8 @@ from acptap.transports.command import NOT_EXECUTABLE, find_program
 from acptap.transports.endpoint import Endpoint, Outlet
 from acptap.transports.listening import Admission
 from acptap.transports.process import Agent, given_environment
-from acptap.transports.signals import Signals
+from acptap.transports.signals import Signals, call_on_loop
 from acptap.transports.stderr import Stderr
-
-_ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 
 
 def bridge_listen(
@@ -58,7 +55,7 @@ def bridge_listen(
     admission = Admission.of(address, allow_hosts, allow_origins)
     program = find_program(command, os.environ)
     stderr = Stderr()
-    with Signals() as signals:
+    with Signals(for_good=True) as signals:
         take = Take(options, stderr.say)
         try:
             sockets = listening.open_sockets(address)
@@ -69,7 +66,7 @@ def bridge_listen(
         take.begin(protocol="acp", transport="stdio", upstream=list(command))
         bridge = Bridge(program, command, options, take, stderr)
         asyncio.run(bridge.serve(sockets, admission, signals))
-        is_complete = take.close()
+        is_complete = take.close(signals)
         stderr.drain(FAREWELL)
     return 0 if is_complete else INCOMPLETE
 
@@ -110,10 +107,9 @@ class Bridge:
     ) -> None:
         """Serve until a signal asks for the end, and all agents have ended."""
         endpoint = Endpoint(self._connect, admission)
-        loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as self._tasks:
             await endpoint.start(sockets)
-            threading.Thread(target=self._heed, args=(signals, loop), daemon=True).start()
+            call_on_loop(signals, asyncio.get_running_loop(), self._stop)
             await self._stopped.wait()
             await endpoint.close()
 
@@ -164,15 +160,6 @@ class Bridge:
     async def _attend(self, served: ServedAgent) -> None:
         await served.run()
         self._agents.discard(served)
-
-    # Signals
-
-    def _heed(self, signals: Iterable[signal.Signals], loop: asyncio.AbstractEventLoop) -> None:
-        """Wait for signals, on a thread."""
-        for number in signals:
-            if number in _ENDING:
-                with contextlib.suppress(RuntimeError):  # the loop is closed, and so we are ending
-                    loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
         """End: politely when first asked, then at once."""

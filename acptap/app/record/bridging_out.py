@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from acptap.app.record.proxying import ProxyOptions, proxy_agent
-from acptap.app.record.upstream import read_header, read_upstream
+from acptap.app.record.upstream import read_header, read_trust, read_upstream
 from acptap.transports.acpclient import NetworkAgent, Reach
 from acptap.transports.stderr import Stderr
-from acptap.transports.tls import Trust
 
 
 def bridge_stdio(
@@ -36,11 +35,12 @@ def bridge_stdio(
         UsageError: The URL, a header or a pattern is misspelt, or a file can't be used.
     """
     url = read_upstream(upstream.partition("?")[0])
+    trust = read_trust(url, ca, insecure=insecure)
     reach = Reach(
         upstream,
         is_websocket=url.scheme in ("ws", "wss"),
         headers=[_decoded(read_header(header)) for header in headers],
-        trust=Trust(ca, insecure) if url.is_tls else None,
+        trust=trust if url.is_tls else None,
     )
 
     def start(stderr: Stderr) -> NetworkAgent:

@@ -6,7 +6,7 @@ from acptap.agui.secrets import METHOD
 from acptap.app.record.lines import text_in, with_body, with_http, with_text
 from acptap.cassette import Entry, decode_entry
 from acptap.http import HttpRequest, HttpResponse
-from acptap.jsonrpc import Message, Request, Response, Side, read_all
+from acptap.jsonrpc import Malformed, Message, Request, Response, Side, read_all
 from acptap.pairing import Ledger
 from acptap.redact import Redactor
 from acptap.redact.heads import clear_request, clear_response
@@ -47,7 +47,7 @@ class Clearing:
 
     def _suspects(self, line: bytes, place: int) -> bool:
         is_http = line.find(_EXCHANGE, 0, place) >= 0
-        suspects = self._redactor.suspects_run if is_http else self._redactor.suspects
+        suspects = self._redactor.suspects_other if is_http else self._redactor.suspects
         return suspects(line[place:-1]) or (is_http and any(mark in line for mark in _BEGINS_RUN))
 
     def again(self, number: int, line: bytes) -> bytes:
@@ -77,13 +77,14 @@ class Clearing:
             messages = read_all(value, body)
         except ValueError:
             return self._redactor.plain(body)
-        is_run = self._is_run(entry, value)
-        for message in messages:
-            method: str | None = METHOD if is_run else _NO_SLOTS
-            if asked is not None and not is_run:
-                method = _method(asked, entry, message)
-            body = self._redactor.message(body, message, method)
-        return body
+        if self._is_run(entry, value):
+            return self._redactor.batch(body, [(message, METHOD) for message in messages])
+        if asked is None:
+            return self._redactor.batch(body, [(message, _NO_SLOTS) for message in messages])
+        if "exchange" in entry.front and not any(map(_is_rpc, messages)):
+            return self._redactor.other(body)
+        calls = [(message, _method(asked, entry, message)) for message in messages]
+        return self._redactor.batch(body, calls)
 
     def _is_run(self, entry: Entry, value: object) -> bool:
         """Return whether an entry belongs to an AG-UI run, whose beginning is taken in."""
@@ -105,6 +106,12 @@ class Clearing:
         response = HttpResponse.from_json(said)
         clear = clear_response(self._redactor, response)
         return line if clear is response else with_http(line, clear)
+
+
+def _is_rpc(message: Message) -> bool:
+    """Return whether JSON is JSON-RPC; an `id` alone does not make it that."""
+    is_broken = isinstance(message, Response) and message.problem
+    return not (is_broken or isinstance(message, Malformed))
 
 
 def _method(asked: Ledger[str], entry: Entry, message: Message) -> str | None:

@@ -70,7 +70,7 @@ def proxy_agent(
     """
     descriptors.occupy_standard()
     stderr = Stderr()
-    with Signals() as signals:
+    with Signals(for_good=True) as signals:
         take = Take(options, stderr.say)
         try:
             agent = start(stderr)
@@ -81,7 +81,7 @@ def proxy_agent(
         proxy = StdioProxy(agent, recorder, stderr, signals, grace=options.grace)
         take.begin(protocol="acp", transport="stdio", upstream=upstream)
         status = proxy.run()
-        is_complete = take.close()
+        is_complete = take.close(signals)
         stderr.drain(FAREWELL)
     return _exit_code(status, incomplete=not is_complete)
 

@@ -1,7 +1,6 @@
 """`acptap proxy --upstream`: record what passes between HTTP clients and an agent's URL."""
 
 import asyncio
-import signal
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -9,22 +8,21 @@ from pathlib import Path
 from socket import socket
 
 from acptap.app.record.take import INCOMPLETE, Take, TakeOptions
-from acptap.app.record.upstream import read_header, read_upstream
+from acptap.app.record.upstream import read_header, read_trust, read_upstream
 from acptap.errors import UsageError
 from acptap.jsonrpc import Side
 from acptap.tap.network import LineTap, NetworkTap
 from acptap.transports import listening
 from acptap.transports.listening import Listen
 from acptap.transports.relay import Relay
+from acptap.transports.signals import Signals, call_on_loop
 from acptap.transports.spectator import Ending
 from acptap.transports.stderr import Stderr
-from acptap.transports.tls import Trust
 from acptap.wire.http1 import Event
 from acptap.wire.target import Upstream
 
 _REASONS = {Ending.FIN: "", Ending.RESET: "reset", Ending.CUT: "cut", Ending.CLOSED: "closed"}
 _FAREWELL = 2.0
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +60,13 @@ def relay_command(url: str, options: RelayOptions) -> int:
     headers = [read_header(text) for text in options.headers]
     listen = listening.DEFAULT if options.listen is None else listening.parse_listen(options.listen)
     listening.check_reach(listen, allow_remote=options.allow_remote)
-    trust = Trust(options.ca, options.insecure)
+    trust = read_trust(upstream, options.ca, insecure=options.insecure)
     stderr = Stderr()
-    sockets = listening.open_sockets(listen)
-    address = listening.address_of(sockets)
-    with ExitStack() as undo:
+    with Signals(for_good=True) as signals, ExitStack() as undo:
+        sockets = listening.open_sockets(listen)
         for opened in sockets:
             undo.callback(opened.close)
+        address = listening.address_of(sockets)
         _refuse_itself(upstream, address)
         take = Take(options, stderr.say)
         undo.callback(take.discard)
@@ -78,23 +76,16 @@ def relay_command(url: str, options: RelayOptions) -> int:
             keep_host=options.keep_host, headers=headers, trust=trust,
         )  # fmt: skip
         undo.pop_all()
-
-    def announce() -> None:
         stderr.say(f"listening on {listening.url_of(address)}")
         take.begin(protocol=options.protocol, transport="http", upstream=url)
-
-    asyncio.run(_serve(relay, sockets, announce))
-    is_complete = take.close()
-    stderr.drain(_FAREWELL)
+        asyncio.run(_serve(relay, sockets, signals))
+        is_complete = take.close(signals)
+        stderr.drain(_FAREWELL)
     return 0 if is_complete else INCOMPLETE
 
 
-async def _serve(relay: Relay, sockets: Sequence[socket], announce: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-    for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, relay.close)
-    announce()  # now that a signal ends us in order
+async def _serve(relay: Relay, sockets: Sequence[socket], signals: Signals) -> None:
+    call_on_loop(signals, asyncio.get_running_loop(), relay.close)
     await relay.serve(sockets)
 
 

@@ -5,15 +5,13 @@ Recording that fails is silent from then on; traffic never is.
 
 import os
 import shlex
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from acptap import __version__, storage
 from acptap.app.record.redacting import count
@@ -23,6 +21,7 @@ from acptap.errors import UsageError
 from acptap.redact import Redactor
 from acptap.tap import Tap
 from acptap.tap.clock import Clock
+from acptap.transports.signals import Impatient, Signals
 
 Talk = Callable[[str], None]
 """Says a sentence to the human."""
@@ -30,11 +29,8 @@ Talk = Callable[[str], None]
 INCOMPLETE = 74
 """Exit code when all went well but for the tape (EX_IOERR)."""
 
-_IMPATIENCE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-class _Interrupted(Exception):
-    """Whoever started us does not want to wait."""
+_LONG = 1.0
+"""Seconds of finishing after which it is said what goes on, and may be cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,8 @@ class Take:
             generator=f"acptap {__version__}",
         )
         self.record(lambda _: Tap(self.redactor).begin(header))
-        self.talk(f"recording to {self.path}")
+        if not self.broken:  # else that has been said
+            self.talk(f"recording to {self.path}")
 
     def record(self, lines_at: Callable[[int], bytes]) -> None:
         """Have something turned into lines, at its time, and write them.
@@ -129,12 +126,17 @@ class Take:
                     f"{self.path} ends here"
                 )
 
-    def close(self) -> bool:
-        """Finish the tape; return whether it is what it should be."""
+    def close(self, signals: Signals | None = None) -> bool:
+        """Finish the tape; return whether it is what it should be.
+
+        Args:
+            signals: Those sent to us, on whose main thread we are. One that asks us to end cuts
+                short what takes long.
+        """
         if is_lost := self._is_lost():
             self._say(f"{self.path} was changed, moved or deleted while it was recorded")
         elif self.redactor is not None and not self.broken:
-            self._finish(self.redactor)
+            self._finish(self.redactor, signals)
         if self.redactor is not None and self.redactor.replaced:
             self.talk(f"{count(self.redactor)} in {self.path}")
         self._tape.close()
@@ -145,35 +147,22 @@ class Take:
         is_same = _identity(self.path) == self._identity
         return not is_same or self.path.stat().st_size < self._tape.size
 
-    def _finish(self, redactor: Redactor) -> None:
+    def _finish(self, redactor: Redactor, signals: Signals | None) -> None:
         """Take out of the tape what could not be seen while it was recorded."""
         try:
-            with _interruptible():
+            with signals.interruptible(_LONG, self._remind) if signals else nullcontext():
                 finish(self.path, redactor, self._tape.learnt_at)
         except Exception as error:  # whatever it is, the agent's code is ours
-            why = "" if isinstance(error, _Interrupted) else f" ({error})"
+            why = "" if isinstance(error, Impatient) else f" ({error})"
             self._say(
                 f"secrets that came in pieces may still be in {self.path}{why}; "
                 f"finish it with: acptap redact {shlex.quote(str(self.path))}"
             )
 
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Raise `_Interrupted` on a signal that asks us to end, unless it is to be ignored."""
-    former = {number: signal.getsignal(number) for number in _IMPATIENCE}
-    for number, handler in former.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise _Interrupted
+    def _remind(self) -> None:
+        self.talk(
+            "looking for secrets that came in pieces; another Ctrl-C leaves that to `acptap redact`"
+        )
 
 
 def _say_nothing(_: str) -> None:

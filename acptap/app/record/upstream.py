@@ -1,6 +1,9 @@
 """An agent's URL, and what is sent there, as the user wrote it."""
 
+from pathlib import Path
+
 from acptap.errors import UsageError
+from acptap.transports.tls import SYSTEM, Trust
 from acptap.wire import target
 from acptap.wire.target import Upstream
 
@@ -30,3 +33,20 @@ def read_header(text: str) -> tuple[bytes, bytes]:
         return target.parse_header(text)
     except ValueError as error:
         raise UsageError(f"a header can't be sent: {error}", where="--header") from None
+
+
+def read_trust(upstream: Upstream, ca: Path | None, *, insecure: bool) -> Trust:
+    """Return whose certificates are believed.
+
+    Raises:
+        UsageError: The upstream has none to be believed.
+    """
+    if ca is None and not insecure:
+        return SYSTEM
+    if not upstream.is_tls:
+        raise UsageError(
+            f"it means nothing with {upstream.scheme}, which has no certificates",
+            where="--insecure" if ca is None else f"--ca {ca}",
+            fix="leave it out, or write https or wss in the URL",
+        )
+    return Trust(ca, insecure)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import aiohttp
 
 from acptap.jsonrpc import NumberText, RequestId
+from acptap.transports.dialling import NO_NAME
 from acptap.wire.jsontext import dump
 
 BODY = 8192
@@ -15,6 +16,7 @@ FAILURES = (aiohttp.ClientError, OSError, ValueError)
 
 _INTERNAL_ERROR = -32603
 _GIST = 200
+_IDNA = "idna"
 
 
 class Trouble(NamedTuple):
@@ -57,7 +59,14 @@ class Gone(Exception):
 def unreachable(error: Exception, what: str = "the agent's server can't be reached") -> Trouble:
     """Return the trouble that an exception of aiohttp tells of."""
     cause = getattr(error, "certificate_error", error)
-    why = str(getattr(cause, "strerror", None) or cause) or type(error).__name__
+    if isinstance(error, aiohttp.ClientResponseError):
+        why = "it does not answer in HTTP"
+    elif isinstance(error, aiohttp.ClientPayloadError):
+        why = "its answer is damaged, or was cut off"
+    elif isinstance(error, UnicodeError) and getattr(error, "encoding", _IDNA) == _IDNA:
+        why = NO_NAME
+    else:
+        why = str(getattr(cause, "strerror", None) or cause) or type(error).__name__
     return Trouble(what, why, {"reason": why})
 
 

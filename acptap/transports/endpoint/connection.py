@@ -13,6 +13,13 @@ from acptap.transports.endpoint.peer import Frame, Kind, Peer
 from acptap.transports.endpoint.routes import Routes, key_of
 from acptap.wire import jsontext
 
+
+class Mark(bytes):
+    """Stands among the blocks of an event stream where it is ended, and another may follow."""
+
+
+END, CUT = Mark(b"end"), Mark(b"cut")
+
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
@@ -81,6 +88,12 @@ class HttpConnection:
         if not self.is_over:
             self._mailbox(session).put(block)
         return True
+
+    def end_stream(self, session: str, *, cut: bool) -> None:
+        """End a session's event stream when what waits on it has been taken."""
+        mailbox = self._find(session)
+        if mailbox.is_taken or not mailbox.is_empty:
+            mailbox.put(CUT if cut else END)
 
     def send_frame(self, frame: Frame, data: bytes) -> bool:
         """Return that there is no WebSocket."""

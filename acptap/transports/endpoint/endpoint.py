@@ -2,18 +2,17 @@
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from socket import socket
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from acptap.errors import AcptapError
 from acptap.jsonrpc import read_all
 from acptap.transports.endpoint import answers
 from acptap.transports.endpoint.answers import Ask, Refusal, Unreadable
 from acptap.transports.endpoint.connection import HttpConnection
+from acptap.transports.endpoint.handler import Handler
 from acptap.transports.endpoint.mailbox import LIMIT
 from acptap.transports.endpoint.peer import MakePeer
 from acptap.transports.endpoint.stream import KEEP_ALIVE, EventStream
@@ -33,8 +32,9 @@ _SHUTDOWN, _LAST_CHANCE = 3.0, 0.5
 """Seconds that clients may take to leave when the endpoint closes, and that the rest may take."""
 
 _GOING_AWAY = 1001
-_LONGEST_HEAD_LINE = 256 * 1024
 _PREFLIGHT_AGE = "600"  # seconds
+_EXPOSED = "Access-Control-Expose-Headers"
+_DAMAGED = Refusal(400, b"acptap: the body of this request is damaged\n")
 
 
 class Endpoint:
@@ -70,6 +70,7 @@ class Endpoint:
         self._open = 0  # event streams and WebSockets
         self._departure = asyncio.Event()
         self._runner: web.AppRunner | None = None
+        self._servers: list[asyncio.Server] = []
 
     async def start(self, sockets: Iterable[socket]) -> None:
         """Serve whoever connects to some listening sockets, which the endpoint will close."""
@@ -82,16 +83,18 @@ class Endpoint:
         app.on_response_prepare.append(self._sign)
         self._runner = runner = web.AppRunner(
             app,
-            access_log=None,
-            logger=_logger(),
             handler_cancellation=True,  # a stream whose client has gone is free for the next one
-            max_line_size=_LONGEST_HEAD_LINE,
-            max_field_size=_LONGEST_HEAD_LINE,
             shutdown_timeout=_LAST_CHANCE,
         )
         await runner.setup()
+        loop, server = asyncio.get_running_loop(), runner.server
+        assert server is not None
         for listener in sockets:
-            await web.SockSite(runner, listener, backlog=BACKLOG).start()
+            self._servers.append(
+                await loop.create_server(
+                    lambda: Handler(server, loop), sock=listener, backlog=BACKLOG
+                )
+            )
 
     async def close(self) -> None:
         """Stop listening and end all connections, when clients have taken what waits for them.
@@ -101,8 +104,8 @@ class Endpoint:
         runner, self._runner = self._runner, None
         if runner is None:
             return
-        for site in runner.sites:
-            await site.stop()
+        for server in self._servers:
+            server.close()
         for connection in self._connections.values():
             connection.close()
         for websocket in self._websockets:
@@ -124,7 +127,10 @@ class Endpoint:
             return _refused(Refusal(403, f"{why}\n".encode(errors="replace")))
         if request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
             return _preflight(request)
-        answer = None if self._other is None else await self._other(request)
+        try:
+            answer = None if self._other is None else await self._other(request)
+        except web.RequestPayloadError:
+            return _refused(_DAMAGED)
         return await self._answer(request) if answer is None else answer
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -206,7 +212,7 @@ class Endpoint:
         if origins and self._admission.refusal((), origins) is None:
             response.headers["Access-Control-Allow-Origin"] = origins[0]
             response.headers["Access-Control-Allow-Credentials"] = "true"
-            response.headers["Access-Control-Expose-Headers"] = f"{CONNECTION}, {SESSION}"
+            response.headers[_EXPOSED] = _exposed(response.headers.getall(_EXPOSED, []))
             response.headers.add("Vary", "Origin")
 
     def _forget(self, connection: HttpConnection) -> None:
@@ -285,16 +291,9 @@ def _preflight(request: web.Request) -> web.Response:
     return web.Response(status=204, headers=allowed)
 
 
-class _NotTheClientsFault(logging.Filter):
-    """Keeps quiet about clients that don't speak HTTP; they have been told."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[1] if record.exc_info else None
-        return not isinstance(error, HttpProcessingError)
-
-
-def _logger() -> logging.Logger:
-    logger = logging.getLogger("acptap.endpoint")
-    if not logger.filters:
-        logger.addFilter(_NotTheClientsFault())
-    return logger
+def _exposed(values: Iterable[str]) -> str:
+    """Return what a page may read of an answer: what it says itself, and the headers of ACP."""
+    names = [name.strip() for value in values for name in value.split(",")]
+    return ", ".join(
+        {name.lower(): name for name in [*names, CONNECTION, SESSION] if name}.values()
+    )

@@ -84,6 +84,16 @@ class Outlet(Protocol):
             False if the client has no event streams.
         """
 
+    def end_stream(self, session: str, *, cut: bool) -> None:
+        """End a session's event stream when what was sent on it has been taken.
+
+        Another may be opened. Where there is none, nothing happens.
+
+        Args:
+            session: The session.
+            cut: Break it off, rather than end it properly.
+        """
+
     def send_frame(self, frame: Frame, data: bytes) -> bool:
         """Send a WebSocket frame that is no message.
 

@@ -4,7 +4,7 @@ import asyncio
 
 from aiohttp import web
 
-from acptap.transports.endpoint.connection import HttpConnection
+from acptap.transports.endpoint.connection import CUT, HttpConnection, Mark
 
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment shows that the stream is alive."""
@@ -41,13 +41,14 @@ class EventStream:
         """Serve the stream of a session, or the connection's own, to its end."""
         mailbox = self._connection.take(session)
         forget = self._connection.watch(self._drop)
+        mark: Mark | None = None
         try:
             response = web.StreamResponse(headers=_HEADERS)
             # the transport then reports a write as done when the system has all of it; what it
             # hadn't when the client was lost waits for the next one, who may get some of it twice
             self._transport.set_write_buffer_limits(high=0)
             await response.prepare(self._request)
-            while True:
+            while mark is None:
                 try:
                     async with asyncio.timeout(self._keep_alive):
                         if not await mailbox.look():
@@ -55,13 +56,13 @@ class EventStream:
                 except TimeoutError:
                     await self._write(response, _COMMENT)
                     continue
-                blocks = mailbox.peek(_BATCH)
+                blocks, mark = _before_mark(mailbox.peek(_BATCH))
                 await self._write(response, b"".join(blocks))
-                mailbox.drop(len(blocks))
+                mailbox.drop(len(blocks) + (mark is not None))
         finally:
             forget()
             mailbox.is_taken = False
-        if self._connection.is_cut:
+        if mark is CUT or (mark is None and self._connection.is_cut):
             self._transport.close()
         return response
 
@@ -75,3 +76,10 @@ class EventStream:
         """Give up a client that takes nothing, when nothing is to be said to it any more."""
         if self._is_writing:
             self._transport.abort()
+
+
+def _before_mark(blocks: list[bytes]) -> tuple[list[bytes], Mark | None]:
+    for place, block in enumerate(blocks):
+        if isinstance(block, Mark):
+            return blocks[:place], block
+    return blocks, None

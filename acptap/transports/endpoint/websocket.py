@@ -100,6 +100,9 @@ class WebSocketConnection:
         """Return that there are no event streams."""
         return False
 
+    def end_stream(self, session: str, *, cut: bool) -> None:
+        """Do nothing: there are no event streams."""
+
     def send_frame(self, frame: Frame, data: bytes) -> bool:
         """Send a frame that is no message."""
         self._put(_OPCODES[frame], data)
