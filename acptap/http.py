@@ -121,6 +121,33 @@ class HttpResponse(_Head):
 SWITCHING = 101
 """The status behind which a connection speaks another protocol."""
 
+CONNECTION_ID = "acp-connection-id"
+SESSION_ID = "acp-session-id"
+"""Headers that tell to which connection and session of ACP a request belongs (acp.md 5.2)."""
+
+
+class Exchanged:
+    """What a request and its answer can be asked together.
+
+    Attributes:
+        request: The head of the request.
+        response: The head of the final answer, or None while there is none.
+    """
+
+    __slots__ = ()
+    request: HttpRequest
+    response: HttpResponse | None
+
+    @property
+    def asks_socket(self) -> bool:
+        """Whether the client wants to go on with WebSocket."""
+        return (self.request.value("upgrade") or "").strip().lower() == "websocket"
+
+    @property
+    def is_socket(self) -> bool:
+        """Whether it went on as a WebSocket."""
+        return self.asks_socket and self.response is not None and self.response.status == SWITCHING
+
 
 def decode(data: bytes) -> str:
     """Return bytes of a head as text, a character a byte."""

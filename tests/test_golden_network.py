@@ -6,6 +6,7 @@ tests/peers/record.py makes them.
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +18,9 @@ from acptap.notes import Severity
 from acptap.storage import Recording
 from acptap.updates import UpdateKind
 from tests.peers.record import CASSETTES as RECORDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent.parent / "cassettes" / "acp-network"
 CASSETTES = sorted(FOLDER.glob("*.jsonl"))
@@ -103,6 +107,7 @@ def test_each_kind_of_update_is_there():
     kinds = set()
     for path in AGUI:
         with Recording(path) as recording:
-            for entry in recording:
-                kinds |= {update["kind"] for update in entry.front.get("updates", [])}
+            fronts: Iterator[dict[str, Any]] = (entry.front for entry in recording)
+            for front in fronts:
+                kinds |= {update["kind"] for update in front.get("updates", [])}
     assert kinds == {kind.value for kind in UpdateKind}

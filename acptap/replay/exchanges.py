@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from acptap.cassette import Entry
-from acptap.http import SWITCHING, HttpRequest, HttpResponse
+from acptap.http import CONNECTION_ID, SESSION_ID, SWITCHING, Exchanged, HttpRequest, HttpResponse
 from acptap.jsonrpc import Malformed, Message, Request, Side, read_all
 from acptap.replay.framing import Framing
 from acptap.replay.script import Refused
 from acptap.replay.soundness import check_response, check_unit
 from acptap.wire import jsontext
-
-CONNECTION_ID = "acp-connection-id"
-SESSION_ID = "acp-session-id"
 
 _OF_A_CONNECTION = ("connection", "session")
 _FINE = range(200, 300)
@@ -38,7 +35,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Exchange:
+class Exchange(Exchanged):
     """A request and its answer; behind a 101, all of a WebSocket.
 
     Attributes:
@@ -71,16 +68,6 @@ class Exchange:
 
     def __str__(self) -> str:
         return f"{self.request.method} {self.request.target}"
-
-    @property
-    def asks_socket(self) -> bool:
-        """Whether the client wants to go on with WebSocket."""
-        return (self.request.value("upgrade") or "").strip().lower() == "websocket"
-
-    @property
-    def is_socket(self) -> bool:
-        """Whether it went on as a WebSocket."""
-        return self.asks_socket and self._status == SWITCHING
 
     @property
     def is_acp(self) -> bool:

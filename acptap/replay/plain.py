@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from acptap.replay.exchanges import CONNECTION_ID, Exchange
+from acptap.http import CONNECTION_ID
+from acptap.replay.exchanges import Exchange
 from acptap.replay.report import Miss, Report
 
 CONN = -2

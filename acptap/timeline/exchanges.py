@@ -4,10 +4,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from acptap.cassette import Entry
-from acptap.http import SWITCHING, HttpRequest, HttpResponse
+from acptap.http import CONNECTION_ID, SESSION_ID, Exchanged, HttpRequest, HttpResponse
 from acptap.jsonrpc import Side
 from acptap.timeline.reading import Kind, Reading
-from acptap.witness.exchanges import CONNECTION_ID, SESSION_ID
 
 _KEPT = 1000
 """Exchanges that are remembered although they look finished: a body may be on its way."""
@@ -37,7 +36,7 @@ class Run:
 
 
 @dataclass(slots=True, eq=False)
-class Exchange:
+class Exchange(Exchanged):
     """One request and its answer; behind a 101, all of a WebSocket.
 
     Attributes:
@@ -71,16 +70,6 @@ class Exchange:
         if self.run is not None:
             return self.run.thread
         return self.request.value(SESSION_ID) if self.is_acp else None
-
-    @property
-    def asks_socket(self) -> bool:
-        """Whether the client wants to go on with WebSocket."""
-        return (self.request.value("upgrade") or "").strip().lower() == "websocket"
-
-    @property
-    def is_socket(self) -> bool:
-        """Whether it went on as a WebSocket."""
-        return self.asks_socket and self.response is not None and self.response.status == SWITCHING
 
     @property
     def has_failed(self) -> bool:

@@ -8,7 +8,6 @@ What is neither passes for what it is: HTTP that nobody here reads.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 from urllib.parse import urlsplit
 
 from acptap.acp.rules import note
@@ -16,7 +15,7 @@ from acptap.agui.proto import MEDIA_TYPE
 from acptap.agui.run import Run
 from acptap.agui.threads import Threads
 from acptap.cassette import NOTHING, Annotations
-from acptap.http import SWITCHING, HttpRequest, HttpResponse
+from acptap.http import CONNECTION_ID, SESSION_ID, Exchanged, HttpRequest, HttpResponse
 from acptap.jsonrpc import Message, Request, Side, read_all
 from acptap.notes import Note
 from acptap.wire import jsontext
@@ -24,9 +23,6 @@ from acptap.wire.inflating import Inflater
 from acptap.witness.channels import Bystander, Channel
 from acptap.witness.messages import Witness
 from acptap.witness.runs import RunChannel
-
-CONNECTION_ID: Final = "acp-connection-id"
-SESSION_ID: Final = "acp-session-id"
 
 _KEPT = 1024
 """Exchanges that are remembered although they look finished."""
@@ -61,7 +57,7 @@ class Connection:
 
 
 @dataclass(slots=True, eq=False)
-class Exchange:
+class Exchange(Exchanged):
     """One request and its answer; behind a 101, all of a WebSocket.
 
     Attributes:
@@ -86,16 +82,6 @@ class Exchange:
     def conn(self) -> int:
         """The number of its connection; 1 if it belongs to none."""
         return 1 if self.connection is None else self.connection.number
-
-    @property
-    def asks_socket(self) -> bool:
-        """Whether the client wants to go on with WebSocket."""
-        return (self.request.value("upgrade") or "").strip().lower() == "websocket"
-
-    @property
-    def is_socket(self) -> bool:
-        """Whether it went on as a WebSocket."""
-        return self.asks_socket and self.response is not None and self.response.status == SWITCHING
 
     @property
     def run(self) -> Run | None:

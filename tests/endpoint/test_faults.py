@@ -47,22 +47,6 @@ async def test_what_is_no_request(sent, caplog):
     assert not [record for record in caplog.records if record.levelno > logging.DEBUG]
 
 
-async def test_a_chunk_that_is_none_when_its_answer_has_begun(caplog):
-    async def begin(request):
-        response = web.StreamResponse()
-        await response.prepare(request)
-        await response.write(b"begun")
-        await request.read()
-
-    async with serving(other=begin) as stage:
-        client = await stage.connect()
-        await client.send("POST", JSON, ("Transfer-Encoding", "chunked"))
-        assert (await client.head()).status == 200
-        client.writer.write(b"zz\r\n")
-        assert b"begun" in await client.rest()
-    assert not [record for record in caplog.records if record.levelno > logging.DEBUG]
-
-
 async def test_a_fault_of_ours(caplog):
     async def fail(_):
         raise RuntimeError("a fault")

@@ -7,7 +7,7 @@ import pytest
 
 from acptap.app.record.redacting import RedactOptions, redact_command
 from acptap.http import HttpRequest
-from acptap.jsonrpc import Malformed, Request
+from acptap.jsonrpc import Malformed, Message, Request
 from acptap.redact import Redactor, opaque
 from acptap.redact.heads import clear_request
 from acptap.redact.names import named
@@ -91,9 +91,14 @@ def test_places_have_the_name_of_their_member():
 
 def test_an_array_is_cleared_once_for_each_kind(monkeypatch):
     redactor, asked = Redactor(), []
-    monkeypatch.setattr(redactor, "message", lambda text, _, method: asked.append(method) or text)
-    calls = [(Malformed("x"), None)] * 1000
-    calls += [(Request(n, f"a/{n}", None), None) for n in range(1000)]
+
+    def message(text, _, method):
+        asked.append(method)
+        return text
+
+    monkeypatch.setattr(redactor, "message", message)
+    odd: list[tuple[Message, None]] = [(Malformed("x"), None)] * 1000
+    calls = odd + [(Request(n, f"a/{n}", None), None) for n in range(1000)]
     redactor.batch(b"[]", calls)
     assert asked == [None, ""]
 

@@ -11,8 +11,9 @@ from multidict import CIMultiDict
 from acptap.app.play.journal import Journal
 from acptap.app.play.served import ServedConnection
 from acptap.errors import AcptapError
+from acptap.http import CONNECTION_ID, SESSION_ID
 from acptap.jsonrpc import Malformed, Request, read_all
-from acptap.replay.exchanges import CONNECTION_ID, SESSION_ID, Exchange
+from acptap.replay.exchanges import Exchange
 from acptap.replay.plain import PlainExchanges, Purpose
 from acptap.replay.script import Refused
 from acptap.storage import Recording

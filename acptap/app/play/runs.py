@@ -12,9 +12,9 @@ from acptap.app.play.answering import kept, plain
 from acptap.app.play.journal import Journal
 from acptap.app.play.options import ReplayOptions
 from acptap.errors import AcptapError
+from acptap.http import CONNECTION_ID
 from acptap.replay.agui.player import Reply, RunPlayer
 from acptap.replay.agui.recorded import Ending, Part, RecordedRun
-from acptap.replay.exchanges import CONNECTION_ID
 from acptap.replay.report import Miss
 from acptap.storage import Recording
 from acptap.transports.legs import reset
