@@ -6,10 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
+from typing import Protocol, Self
 
 HEEDED = (
     signal.SIGINT,
@@ -119,9 +116,14 @@ class Signals:
             raise Impatient
 
 
-def call_on_loop(
-    signals: Iterable[signal.Signals], loop: "AbstractEventLoop", call: Callable[[], object]
-) -> None:
+class Loop(Protocol):
+    """An event loop, as far as it is needed here."""
+
+    def call_soon_threadsafe(self, callback: Callable[[], object], /) -> object:
+        """Call something soon, on the loop's thread."""
+
+
+def call_on_loop(signals: Iterable[signal.Signals], loop: Loop, call: Callable[[], object]) -> None:
     """Have an event loop call something for each signal that asks us to end.
 
     The loop's own way with signals ends with the loop, and gives them back their default action.
