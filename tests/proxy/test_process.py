@@ -163,5 +163,14 @@ def test_c4_a_recorder_says_once_that_the_disk_is_full(tmp_path, monkeypatch):
     assert not take.close()
 
 
+def test_c4_nothing_is_recorded_to_a_disk_that_was_full_before(tmp_path, monkeypatch):
+    said = list[str]()
+    take = Take(TakeOptions(tmp_path / "tape"), said.append)
+    monkeypatch.setattr(WatchedTape, "write", fail)
+    take.begin(protocol="acp", transport="stdio", upstream=["agent"])
+    assert [sentence.partition(":")[0] for sentence in said] == ["recording stopped"]
+    assert not take.close()
+
+
 def fail(*_):
     raise OSError(28, "No space left on device")
