@@ -304,8 +304,6 @@ class Run:
 
 def _meaning(scene: Scene) -> Meaning:
     """Return what a scene comes to; what is wrong with several parts of it is said once."""
-    notes: list[Note] = []
-    for said in scene.notes:
-        if said not in notes:
-            notes.append(said)
+    told = scene.notes
+    notes = [said for place, said in enumerate(told) if said not in told[:place]]
     return Meaning(tuple(scene.transitions), tuple(notes), tuple(scene.updates))

@@ -261,6 +261,7 @@ class Exchanges:
     def _join(self, exchange: Exchange, connection: Connection) -> None:
         exchange.connection = connection
         if connection.is_over:  # what comes late is not let through
+            exchange.channel = Bystander()
             return
         request = exchange.request
         is_marked = exchange.asks_socket or request.value(SESSION_ID) is not None

@@ -131,6 +131,7 @@ def _spelled(talk: Talk) -> str:
 
 
 def _node(script: str, *arguments: str) -> bytes:
+    ensure_node_peers()
     done = subprocess.run(
         [*node_command(), str(PEERS / script), *arguments],
         stdin=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from acptap import checking
 from acptap.cassette import Header
 from acptap.redact import Redactor
+from acptap.wire.http1 import End
 from tests.tap.sockets import agree, close_frame, frame, refuse
 from tests.tap.wires import (
     INITIALIZE,
@@ -898,6 +899,10 @@ def test_an_answer_that_nobody_asked_for():
     line.agent(response(408, b"too late"))
     recheck(recorded)
     assert [e.get("http") or e.get("text") for e in recorded.brief] == [" ", 408, "too late"]
+
+
+def test_an_end_of_nothing():
+    assert Recorded().tap.line().from_agent([End(is_complete=True, trailers=[])], 0) == b""
 
 
 def test_answers_that_are_no_http():

@@ -33,9 +33,7 @@ def text_in(entry: Entry) -> bytes:
     if entry.key == "msg":
         return entry.payload
     if "stream" in entry.front and entry.key == "text":
-        text = sse.payload_of(entry.unit())
-        if text is not None:
-            return text
+        return sse.payload_of(entry.unit()) or entry.unit()
     return entry.unit()
 
 
