@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from acptap.agui import proto
-from acptap.agui.retexting import retext
+from acptap.agui.retexting import Place, retext
 from acptap.agui.secrets import METHOD
 from acptap.jsonrpc import Malformed
 from acptap.redact.redactor import Redactor
@@ -23,7 +23,13 @@ def clear_frame(redactor: Redactor, frame: bytes) -> bytes:
         clear = redactor.message(said, _EVENT, METHOD)
         if clear is said:
             return frame
-        return retext(frame, dict(_changes(event, jsontext.parse(clear))).get)
+        changes = dict(_changes(event, jsontext.parse(clear)))
+
+        def replace(_type: str, _place: Place, data: bytes) -> bytes | None:
+            new = changes.get(data.decode("utf-8", "replace"))
+            return None if new is None else new.encode("utf-8", "replace")
+
+        return retext(frame, replace)
     except (ValueError, RecursionError):
         return redactor.plain(frame)
 

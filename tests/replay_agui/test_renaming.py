@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acptap.agui import retexting
 from acptap.agui.proto import decode
 from acptap.replay.agui import dates, frames
 from acptap.replay.agui.renaming import Names, Renaming
@@ -244,7 +245,7 @@ def test_frames_that_are_nested_too_deeply_stay():
 
 
 def varint(number):
-    return frames._varint(number)
+    return retexting._varint(number)
 
 
 @given(st.integers(0, 2**40))

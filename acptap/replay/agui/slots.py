@@ -7,10 +7,8 @@ understood by the rest of the recording. Nothing is replaced in raw events and m
 
 from enum import StrEnum
 
+from acptap.agui.retexting import Place
 from acptap.wire.spans import Path
-
-Place = tuple[str | None, ...]
-"""Names of members from an event to a value; None for any item of an array."""
 
 
 class Slot(StrEnum):
