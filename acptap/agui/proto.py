@@ -8,7 +8,7 @@ from itertools import chain
 
 from acptap.agui.schema import EVENTS, TYPES
 from acptap.agui.unpacking import unpack
-from acptap.wire.lines import PIECE_LIMIT, Piece, Unit, Unterminated
+from acptap.wire.lines import PIECE_LIMIT, Unfinished, Unit, Unterminated
 from acptap.wire.protobuf import BYTES, Field, fields_of, joined
 
 MEDIA_TYPE = "application/vnd.ag-ui.event+proto"
@@ -28,23 +28,20 @@ class FrameSplitter:
     """
 
     def __init__(self, limit: int = PIECE_LIMIT) -> None:
-        self._limit = limit
-        self._pending: list[bytes] = []  # joined once, so a long frame costs linear time
-        self._size = 0
+        self._frame = Unfinished(limit)
         self._missing: int | None = None  # of the frame that has begun; None: its length too
-        self._in_pieces = False
 
     def feed(self, data: bytes) -> list[Unit]:
         """Return the units that `data` completes: frames, and pieces."""
         units: list[Unit] = []
         place = 0
         if self._missing is None:
-            data = self._take() + data
+            data = self._frame.take() + data
         elif self._missing > len(data):
             return self._keep(data, self._missing - len(data))
         else:
             place = self._missing
-            units.append(self._finish(data[:place]))
+            units.append(self._frame.finish(data[:place]))
         while (end := _end_of_frame(data, place)) is not None and end <= len(data):
             units.append(data[place:end])
             place = end
@@ -52,34 +49,19 @@ class FrameSplitter:
 
     def end(self) -> list[Unit]:
         """Return what is left at the end of the stream: at most one unit."""
-        if self._in_pieces:
-            self._in_pieces = False
-            return [Piece(b"", more=False)]
-        return [Unterminated(self._take())] if self._pending else []
+        if self._frame.in_pieces:
+            return [self._frame.finish(b"")]
+        return [Unterminated(self._frame.take())] if self._frame.has_begun else []
 
     def _keep(self, rest: bytes, missing: int | None) -> list[Unit]:
         """Keep the beginning of a frame, or a part of it, of which so many bytes are missing."""
         self._missing = missing
-        if rest:
-            self._pending.append(rest)
-            self._size += len(rest)
-            if missing is not None and (self._in_pieces or self._size > self._limit):
-                self._in_pieces = True
-                return [Piece(self._take(), more=True)]
+        if not rest:
+            return []
+        if missing is not None:
+            return self._frame.keep(rest)
+        self._frame.hold(rest)
         return []
-
-    def _finish(self, end: bytes) -> Unit:
-        self._pending.append(end)
-        if self._in_pieces:
-            self._in_pieces = False
-            return Piece(self._take(), more=False)
-        return self._take()
-
-    def _take(self) -> bytes:
-        taken = b"".join(self._pending)
-        self._pending.clear()
-        self._size = 0
-        return taken
 
 
 def _end_of_frame(data: bytes, place: int) -> int | None:

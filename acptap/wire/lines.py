@@ -27,6 +27,56 @@ class Piece(NamedTuple):
 Unit = bytes | Unterminated | Piece
 
 
+class Unfinished:
+    """A unit that has begun and not ended. It is joined once, so a long one costs linear time.
+
+    Args:
+        limit: Bytes at which its pieces are handed on.
+
+    Attributes:
+        in_pieces: Whether pieces of it were handed on.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.in_pieces = False
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is one."""
+        return bool(self._parts) or self.in_pieces
+
+    def hold(self, part: bytes) -> None:
+        """Keep a part, however long it gets."""
+        self._parts.append(part)
+        self._size += len(part)
+
+    def keep(self, part: bytes) -> list[Unit]:
+        """Keep a part; return a piece if it is too long to be kept."""
+        self.hold(part)
+        if not self.in_pieces and self._size <= self._limit:
+            return []
+        self.in_pieces = True
+        return [Piece(self.take(), more=True)]
+
+    def finish(self, end: bytes) -> bytes | Piece:
+        """Return it, or its last piece, now that it ends with these bytes."""
+        self._parts.append(end)
+        if self.in_pieces:
+            self.in_pieces = False
+            return Piece(self.take(), more=False)
+        return self.take()
+
+    def take(self) -> bytes:
+        """Return what is kept, and keep it no longer."""
+        taken = b"".join(self._parts)
+        self._parts.clear()
+        self._size = 0
+        return taken
+
+
 class LineSplitter:
     """One direction of a stream, cut into lines.
 
@@ -35,15 +85,12 @@ class LineSplitter:
     """
 
     def __init__(self, limit: int = PIECE_LIMIT) -> None:
-        self._limit = limit
-        self._pending: list[bytes] = []  # joined once, so a long line costs linear time
-        self._size = 0
-        self._in_pieces = False
+        self._line = Unfinished(limit)
 
     @property
     def pending(self) -> bool:
         """Whether a line has begun and not ended."""
-        return bool(self._pending) or self._in_pieces
+        return self._line.has_begun
 
     def feed(self, data: bytes) -> list[Unit]:
         """Return the units that `data` completes: lines without their LF, and pieces."""
@@ -52,30 +99,13 @@ class LineSplitter:
         if first is not None:
             units.append(self._finish(first) if self.pending else first)
         units += lines
-        if tail:
-            self._pending.append(tail)
-            self._size += len(tail)
-            if self._in_pieces or self._size > self._limit:
-                self._in_pieces = True
-                units.append(Piece(self._take(), more=True))
-        return units
+        return units + self._line.keep(tail) if tail else units
 
     def end(self) -> list[Unit]:
         """Return what is left at the end of the stream: at most one unit."""
-        if self._in_pieces:
-            self._in_pieces = False
-            return [Piece(b"", more=False)]
-        return [Unterminated(self._take())] if self._pending else []
+        if self._line.in_pieces:
+            return [self._line.finish(b"")]
+        return [Unterminated(self._line.take())] if self.pending else []
 
     def _finish(self, end: bytes) -> Unit:
-        self._pending.append(end)
-        if self._in_pieces:
-            self._in_pieces = False
-            return Piece(self._take() + b"\n", more=False)
-        return self._take()
-
-    def _take(self) -> bytes:
-        taken = b"".join(self._pending)
-        self._pending.clear()
-        self._size = 0
-        return taken
+        return self._line.finish(end + b"\n" if self._line.in_pieces else end)

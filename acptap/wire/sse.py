@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from acptap.wire.jsontext import MARK
-from acptap.wire.lines import PIECE_LIMIT, Piece, Unit, Unterminated
+from acptap.wire.lines import PIECE_LIMIT, Unfinished, Unit, Unterminated
 
 PLAIN = (b"data: ", b"\n\n")
 """What stands before and behind the text of a plain block: one data line and nothing else."""
@@ -29,39 +29,32 @@ class BlockSplitter:
     """
 
     def __init__(self, limit: int = PIECE_LIMIT) -> None:
-        self._limit = limit
-        self._pending: list[bytes] = []  # joined once, so a long block costs linear time
-        self._size = 0
-        self._in_pieces = False
+        self._block = Unfinished(limit)
         self._line_end = b""  # what has come of the line ends that may end the block
 
     def feed(self, data: bytes) -> list[Unit]:
         """Return the units that `data` completes: blocks with their empty line, and pieces."""
-        if _is_one_block(data) and not self._line_end and not self._begun:
+        if _is_one_block(data) and not self._line_end and not self._block.has_begun:
             return [data]
         data, self._line_end = self._line_end + data, b""
         blocks, rest = self._cut(data)
         units: list[Unit] = [*blocks]
-        if self._begun and blocks:
-            units[0] = self._finish(blocks[0])
+        if self._block.has_begun and blocks:
+            units[0] = self._block.finish(blocks[0])
         return units + self._keep(rest) if rest else units
 
     def end(self) -> list[Unit]:
         """Return what is left at the end of the stream: at most one unit."""
         rest, self._line_end = self._line_end, b""
-        ends = _BLOCK_END if self._begun else _LINE_END
-        if self._in_pieces or ends.fullmatch(rest):
-            return [self._finish(rest)]
-        raw = self._take() + rest
+        ends = _BLOCK_END if self._block.has_begun else _LINE_END
+        if self._block.in_pieces or ends.fullmatch(rest):
+            return [self._block.finish(rest)]
+        raw = self._block.take() + rest
         return [Unterminated(raw)] if raw else []
-
-    @property
-    def _begun(self) -> bool:
-        return bool(self._pending) or self._in_pieces
 
     def _cut(self, data: bytes) -> tuple[list[bytes], bytes]:
         """Return the blocks that end in `data`, and the rest."""
-        begun = self._begun
+        begun = self._block.has_begun
         if b"\r" in data or b"\n\n\n" in data or (data[:1] == b"\n" and not begun):
             return _scan(data, begun=begun)
         *texts, rest = data.split(b"\n\n")
@@ -70,26 +63,7 @@ class BlockSplitter:
     def _keep(self, rest: bytes) -> list[Unit]:
         text = rest.rstrip(b"\r\n")
         self._line_end = rest[len(text) :]
-        if text:
-            self._pending.append(text)
-            self._size += len(text)
-            if self._in_pieces or self._size > self._limit:
-                self._in_pieces = True
-                return [Piece(self._take(), more=True)]
-        return []
-
-    def _finish(self, end: bytes) -> Unit:
-        self._pending.append(end)
-        if self._in_pieces:
-            self._in_pieces = False
-            return Piece(self._take(), more=False)
-        return self._take()
-
-    def _take(self) -> bytes:
-        taken = b"".join(self._pending)
-        self._pending.clear()
-        self._size = 0
-        return taken
+        return self._block.keep(text) if text else []
 
 
 def _is_one_block(data: bytes) -> bool:
