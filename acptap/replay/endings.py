@@ -7,11 +7,14 @@ the connection's event stream, unless it is opened again or something more is sa
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
-from acptap.replay.exchanges import Exchange
 from acptap.replay.script import Ending, Step, StepKind, StreamEnd
+
+if TYPE_CHECKING:
+    from acptap.replay.exchanges import Exchange
 
 _OUR_OWN = "closed"
 """Why an exchange broke off when neither side did it: the recording proxy was ended."""
@@ -30,7 +33,7 @@ class Ends:
         self.place: int | None = None
         self._client_ended = False
 
-    def hear(self, entry: Entry, exchange: Exchange | None, place: int) -> None:
+    def hear(self, entry: Entry, exchange: "Exchange | None", place: int) -> None:
         """Take in a fact of the transport.
 
         Args:
@@ -52,7 +55,7 @@ class Ends:
         """Whether the client wanted nothing more."""
         return self._client_ended
 
-    def spoke(self, exchange: Exchange | None) -> None:
+    def spoke(self, exchange: "Exchange | None") -> None:
         """Take in that the agent said something."""
         if exchange is not None and not exchange.is_socket:
             self._go_on()
@@ -85,7 +88,7 @@ class Ends:
                 is_cut=entry.event != "close",
             )
 
-    def _http(self, entry: Entry, exchange: Exchange, place: int) -> None:
+    def _http(self, entry: Entry, exchange: "Exchange", place: int) -> None:
         if entry.event == "request" and exchange.request.method == "DELETE":
             self._client_ended = True
         elif not exchange.carries_connection:
@@ -121,7 +124,7 @@ class StreamEnds:
         self._latest: dict[str, Step] = {}  # of each session
         self._words: dict[Exchange, Step] = {}  # the latest on each stream
 
-    def spoke(self, step: Step, exchange: Exchange | None) -> None:
+    def spoke(self, step: Step, exchange: "Exchange | None") -> None:
         """Take in something that the agent said, or that a client has to."""
         own = None if exchange is None else exchange.session
         named = set(filter(None, (part.session for part in step.messages)))
@@ -129,7 +132,7 @@ class StreamEnds:
         if exchange is not None and exchange.is_stream:
             self._words[exchange] = step
 
-    def hear(self, entry: Entry, exchange: Exchange) -> None:
+    def hear(self, entry: Entry, exchange: "Exchange") -> None:
         """Take in that a stream has ended."""
         is_end = entry.event in ("end", "abort") and entry.side is Side.AGENT
         if not is_end or not exchange.is_stream or entry.front.get("reason") == _OUR_OWN:

@@ -12,12 +12,15 @@
 """
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from acptap.cassette import Entry
 from acptap.jsonrpc import Side
-from acptap.replay.exchanges import Exchanges
 from acptap.replay.script import Lane, Script, Step, StepKind, is_noise, spare_key
 from acptap.replay.transcript import Transcript
+
+if TYPE_CHECKING:
+    from acptap.replay.exchanges import Exchanges
 
 _PROMPT = "session/prompt"
 
@@ -34,7 +37,7 @@ def build(entries: Iterable[Entry]) -> Script:
     return _lay_out(transcript)
 
 
-def build_all(entries: Iterable[Entry], exchanges: Exchanges | None = None) -> list[Script]:
+def build_all(entries: Iterable[Entry], exchanges: "Exchanges | None" = None) -> list[Script]:
     """Return the scripts of all recorded connections, by their numbers.
 
     Args:

@@ -1,7 +1,7 @@
 """Read a recorded connection once, entry by entry, and tie its messages together."""
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from acptap.acp import methods
 from acptap.acp.methods import METHODS, Scope
@@ -21,11 +21,13 @@ from acptap.jsonrpc import (
 from acptap.pairing import Ledger
 from acptap.replay.capabilities import used_by
 from acptap.replay.endings import Ends, StreamEnds
-from acptap.replay.exchanges import Exchange
 from acptap.replay.framing import Framing, text_of
 from acptap.replay.pieces import Pieces
 from acptap.replay.script import Ending, Refused, Step, StepKind, is_noise
 from acptap.wire import jsontext
+
+if TYPE_CHECKING:
+    from acptap.replay.exchanges import Exchange
 
 _REMEMBERED = 10_000
 _COMMANDS = "available_commands_update"
@@ -89,7 +91,7 @@ class Transcript:
         """How the agent's side ended."""
         return self._ends.ending
 
-    def add(self, entry: Entry, exchange: Exchange | None = None) -> None:
+    def add(self, entry: Entry, exchange: "Exchange | None" = None) -> None:
         """Take in the next entry of the connection.
 
         Args:
@@ -142,7 +144,7 @@ class Transcript:
         self._latest[step.side] = step
         return step
 
-    def _piece(self, step: Step, entry: Entry, exchange: Exchange | None) -> None:
+    def _piece(self, step: Step, entry: Entry, exchange: "Exchange | None") -> None:
         key = step.side, exchange
         if entry.key == "msg":
             raise DamagedCassette(
@@ -161,7 +163,7 @@ class Transcript:
             step, raw = pieces.finish()
             self._unit(step, text_of(raw, step.framing), exchange)
 
-    def _unit(self, step: Step, text: bytes, exchange: Exchange | None) -> None:
+    def _unit(self, step: Step, text: bytes, exchange: "Exchange | None") -> None:
         messages, is_batch = _messages(text)
         if step.side is Side.CLIENT:
             refused = None if exchange is None else exchange.refused

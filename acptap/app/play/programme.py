@@ -1,6 +1,6 @@
 """A cassette on the programme: read once, played to any number of clients.
 
-What AG-UI takes is imported where there are runs: a client that starts its agent waits for us.
+What only the network takes is imported where it is: a client that starts its agent waits for us.
 """
 
 from dataclasses import dataclass, field
@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from acptap.app.play.options import ReplayOptions
 from acptap.errors import NothingToPlay
-from acptap.replay.exchanges import Exchange, Exchanges
 from acptap.replay.framing import Framing
 from acptap.replay.lanes import build_all
-from acptap.replay.plain import PlainExchanges
 from acptap.replay.player import Player
 from acptap.replay.report import Report, describe
 from acptap.replay.script import Script, Step
@@ -22,6 +20,8 @@ from acptap.storage import Recording
 if TYPE_CHECKING:
     from acptap.replay.agui.player import RunPlayer
     from acptap.replay.agui.recorded import RecordedRun
+    from acptap.replay.exchanges import Exchange
+    from acptap.replay.plain import PlainExchanges
 
 STDIO = "stdio"
 """The transport, as headers name it, of what was recorded on standard input and output."""
@@ -53,7 +53,7 @@ class Programme:
     cassette: Path
     scripts: list[Script]
     torn: int | None
-    plain: list[Exchange] = field(default_factory=list)
+    plain: "list[Exchange]" = field(default_factory=list)
     runs: "list[RecordedRun]" = field(default_factory=list)
     began: datetime | None = None
 
@@ -70,6 +70,7 @@ class Programme:
                 return cls(cassette, build_all(recording), recording.torn)
             from acptap.replay.agui import dates  # noqa: PLC0415 see above
             from acptap.replay.agui.recorded import runs_of  # noqa: PLC0415
+            from acptap.replay.exchanges import Exchanges  # noqa: PLC0415
 
             exchanges = Exchanges(recording)
             scripts = build_all(recording, exchanges)
@@ -121,8 +122,10 @@ class Programme:
         )  # fmt: skip
         return RunPlayer(self.runs, recording.fetch, how)
 
-    def plain_player(self) -> PlainExchanges:
+    def plain_player(self) -> "PlainExchanges":
         """Return the player of the exchanges that carry no conversation."""
+        from acptap.replay.plain import PlainExchanges  # noqa: PLC0415 see above
+
         return PlainExchanges(self.plain, has_connections=bool(self.scripts))
 
     def unasked(self, recording: Recording) -> list[Report]:
