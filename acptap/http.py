@@ -12,6 +12,9 @@ Headers = list[tuple[str, str]]
 _CODED = "iso-8859-1"
 _IDENTITY = frozenset({"", "identity"})
 _INTERIM = range(100, 200)
+_SUCCESSES = range(200, 300)
+_REDIRECTS = range(300, 400)
+_FAILED = 400
 
 
 class _Head:
@@ -113,6 +116,21 @@ class HttpResponse(_Head):
         return self.media_type == "text/event-stream"
 
     @property
+    def is_success(self) -> bool:
+        """Whether what was asked was done."""
+        return self.status in _SUCCESSES
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the client is sent elsewhere."""
+        return self.status in _REDIRECTS
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether what was asked was refused, or went wrong."""
+        return self.status >= _FAILED
+
+    @property
     def is_interim(self) -> bool:
         """Whether another answer follows."""
         return self.status in _INTERIM and self.status != SWITCHING
@@ -147,6 +165,11 @@ class Exchanged:
     def is_socket(self) -> bool:
         """Whether it went on as a WebSocket."""
         return self.asks_socket and self.response is not None and self.response.status == SWITCHING
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was refused, or went wrong."""
+        return self.response is not None and self.response.has_failed
 
 
 def decode(data: bytes) -> str:

@@ -18,7 +18,6 @@ from acptap.replay.soundness import check_response, check_unit
 from acptap.wire import jsontext
 
 _OF_A_CONNECTION = ("connection", "session")
-_FINE = range(200, 300)
 _TAKEN = 409
 
 
@@ -94,8 +93,10 @@ class Exchange(Exchanged):
     @property
     def carries_connection(self) -> bool:
         """Whether it is the event stream of a connection, rather than of a session."""
-        is_stream = self.request.method == "GET" and self._status in _FINE
-        return is_stream and self.session is None and not self.is_socket
+        is_open = self.response is not None and self.response.is_success
+        return (
+            self.request.method == "GET" and is_open and self.session is None and not self.is_socket
+        )
 
     @property
     def refused(self) -> Refused | None:
@@ -119,10 +120,9 @@ class Exchange(Exchanged):
     @property
     def got_through(self) -> bool:
         """Whether somebody talked ACP behind it; a missing answer is no refusal."""
-        status = self._status
-        if status is None:
+        if self.response is None:
             return True
-        return self.is_socket if self.asks_socket else status in _FINE
+        return self.is_socket if self.asks_socket else self.response.is_success
 
     def framing_of(self, entry: Entry) -> Framing | None:
         """Return what a unit in it is; None for what is no part of the conversation."""
@@ -139,7 +139,7 @@ class Exchange(Exchanged):
     @property
     def _refused(self) -> Refused | None:
         response = self.response
-        if response is None or response.status in _FINE:
+        if response is None or response.is_success:
             return None
         offsets = tuple(place.offset for place in self.body)
         return Refused(response.status, response.reason, tuple(response.headers), offsets)

@@ -10,7 +10,6 @@ from acptap.timeline.reading import Kind, Reading
 
 _KEPT = 1000
 """Exchanges that are remembered although they look finished: a body may be on its way."""
-_FAILED = 400
 
 
 @dataclass(slots=True, eq=False)
@@ -70,11 +69,6 @@ class Exchange(Exchanged):
         if self.run is not None:
             return self.run.thread
         return self.request.value(SESSION_ID) if self.is_acp else None
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether it was refused."""
-        return self.response is not None and self.response.status >= _FAILED
 
     def speaks(self, side: Side) -> bool:
         """Return whether what a side sends may be a message of ACP; an error page is none."""

@@ -13,9 +13,6 @@ from acptap.wire import sse
 
 _EXCERPT = 120
 """Characters that are told of what is no message."""
-_FAILED = 400
-_OK = range(200, 300)
-_REDIRECTS = range(300, 400)
 _STREAMS = {
     "connection": "the connection stream",
     "session": "the session stream",
@@ -87,13 +84,13 @@ def _response(entry: Entry, exchanges: Exchanges) -> Reading:
         Kind.HTTP,
         method,
         gist=words(status, *_told_by(response, exchange)),
-        failed=status >= _FAILED,
+        failed=response.has_failed,
         took=None if exchange.at is None else entry.at - exchange.at,
         is_bare=True,
         is_routine=_is_expected(response, exchange),
         is_aside=not exchange.is_acp,
         session=exchange.session,
-        ends=exchange.is_acp and method == "DELETE" and status in _OK,
+        ends=exchange.is_acp and method == "DELETE" and response.is_success,
     )
 
 
@@ -102,10 +99,10 @@ def _is_expected(response: HttpResponse, exchange: Exchange) -> bool:
     if exchange.run is None and not exchange.is_acp:
         return False
     if exchange.run is not None or response.is_interim:
-        return response.is_interim or response.status in _OK
+        return response.is_interim or response.is_success
     method = exchange.request.method
     is_quiet = method in ("GET", "POST") and response.is_event_stream is (method == "GET")
-    return is_quiet and response.status in _OK
+    return is_quiet and response.is_success
 
 
 def _told_by(response: HttpResponse, exchange: Exchange) -> Iterator[str]:
@@ -120,7 +117,7 @@ def _told_by(response: HttpResponse, exchange: Exchange) -> Iterator[str]:
     if exchange.request.method == "GET":
         yield _purpose(exchange)
     location = response.value("location")
-    if response.status in _REDIRECTS and location:
+    if response.is_redirect and location:
         yield f"leads to {location}"
 
 

@@ -27,8 +27,6 @@ from acptap.witness.runs import RunChannel
 _KEPT = 1024
 """Exchanges that are remembered although they look finished."""
 
-_FAILED = 400
-_REDIRECTS = range(300, 400)
 _SECOND_RECEIVER = 409
 _FATAL = {
     # acp.md 5.2.6: what the TypeScript client gives the connection up at
@@ -190,7 +188,7 @@ class Exchanges:
         id_ = response.value(CONNECTION_ID)
         if id_:
             self._ids.setdefault(id_, known)
-        if response.status >= _FAILED and not known.is_over:
+        if response.has_failed and not known.is_over:
             exchange.channel = Bystander()
             return _joined(notes, known.witness.refuse(exchange.posted))
         if exchange.request.method == "DELETE":
@@ -282,7 +280,7 @@ class Exchanges:
         """Return what is to be said of an answer's head."""
         status, location = response.status, response.value("location")
         notes = []
-        if status in _REDIRECTS and location and _authority(location) == self._authority:
+        if response.is_redirect and location and _authority(location) == self._authority:
             notes.append(note("http/past-proxy"))
         codings = [coding.encode() for coding in response.codings]
         if codings and Inflater.of(codings) is None:
@@ -290,7 +288,7 @@ class Exchanges:
         if exchange.connection is None:
             return notes
         method = exchange.request.method
-        if method == "POST" and status >= _FAILED:
+        if method == "POST" and response.has_failed:
             notes.append(note("http/refused", status=status))
         role = {"POST": "post", "GET": "stream"}.get(method, "")
         if status in _FATAL.get(role, ()):
@@ -298,7 +296,7 @@ class Exchanges:
         if method == "GET" and status == _SECOND_RECEIVER:
             notes.append(note("http/second-receiver"))
         is_new = any(map(_is_initialize, exchange.posted))
-        if is_new and status < _FAILED and not response.value(CONNECTION_ID):
+        if is_new and not response.has_failed and not response.value(CONNECTION_ID):
             notes.append(note("http/no-connection-id"))
         return notes
 

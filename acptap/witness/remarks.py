@@ -12,7 +12,6 @@ from acptap.wire.jsontext import MARK
 from acptap.witness.exchanges import Exchange
 from acptap.witness.runs import RunChannel
 
-_FAILED = 400
 _FIELDS = frozenset({b"data", b"event", b"id", b"retry", b""})
 _EMPTY_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r", b"\n\r\n", b"\n\r", b"\r\n\n", b"\r\n\r")
 """What a closed block ends with: two line ends, of whatever kind."""
@@ -63,8 +62,7 @@ def on_end(raw: bytes, exchange: Exchange) -> list[Note]:
 
 def _failed(exchange: Exchange, side: Side) -> bool:
     """Return whether a body explains a failure, for people."""
-    response = exchange.response
-    return side is Side.AGENT and response is not None and response.status >= _FAILED
+    return side is Side.AGENT and exchange.has_failed
 
 
 def _on_text(raw: bytes, *, is_acp: bool) -> list[Note]:

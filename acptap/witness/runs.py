@@ -23,7 +23,6 @@ from acptap.witness.messages import Batch, Seen, Whole
 _LONGEST = 10 * 1024 * 1024
 """Bytes of an event that no reference client reads."""
 
-_SUCCESSES = range(200, 300)
 _INPUT = Malformed("a request for a run")
 _EVENT = Malformed("an event of a run")
 _ENDS: dict[str, How] = {"reset": "reset"}
@@ -141,7 +140,7 @@ class RunChannel:
 
     def response(self, response: HttpResponse) -> Annotations:
         """Take in the head of the final answer."""
-        is_success = response.status in _SUCCESSES
+        is_success = response.is_success
         self._is_answered = True
         self._is_stream = is_success and (self._is_asked or response.is_event_stream)
         if self.run is None:

@@ -15,7 +15,6 @@ from acptap.replay.exchanges import Exchanges
 from acptap.wire import jsontext
 
 _FINISHED = "RUN_FINISHED"
-_SUCCESSES = range(200, 300)
 
 
 class Ending(StrEnum):
@@ -104,7 +103,7 @@ class RecordedRun:
         """Whether the answer's body is a stream, rather than one piece of text."""
         if self.body:
             return any(part.is_block or part.is_frame for part in self.body)
-        return self.response is not None and self.response.status in _SUCCESSES
+        return self.response is not None and self.response.is_success
 
 
 @dataclass(slots=True)
