@@ -8,7 +8,7 @@ from uuid import uuid4
 from aiohttp import web
 
 from acptap.jsonrpc import Message, Request, Response, read_all
-from acptap.transports.endpoint.mailbox import Mailbox, Store
+from acptap.transports.endpoint.mailbox import Limited, Mailbox
 from acptap.transports.endpoint.peer import Frame, Kind, Peer
 from acptap.transports.endpoint.routes import Routes, key_of
 from acptap.wire import jsontext
@@ -23,7 +23,7 @@ END, CUT = Mark(b"end"), Mark(b"cut")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
-class HttpConnection:
+class HttpConnection(Limited):
     """The outlet of a peer whose client uses HTTP.
 
     Args:
@@ -44,33 +44,19 @@ class HttpConnection:
     peer: Peer
 
     def __init__(self, initialize: Request, limit: int) -> None:
+        super().__init__(limit)
         self.id = str(uuid4())
         self.answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         self.reason = ""
         self.is_over = False
         self.is_cut = False
         self._initialize = key_of(initialize.id)
-        self._store = Store(limit)
         self._own: Mailbox[bytes] = Mailbox(self._store)
         self._sessions: dict[str, Mailbox[bytes]] = {}
         self._routes = Routes(self._sessions)
         self._writers: set[Callable[[], None]] = set()
 
     # What the peer calls
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the peer should stop for now."""
-        return self._store.is_full
-
-    @property
-    def on_drain(self) -> Callable[[], None] | None:
-        """Called when `is_full` is no longer true."""
-        return self._store.on_drain
-
-    @on_drain.setter
-    def on_drain(self, call: Callable[[], None] | None) -> None:
-        self._store.on_drain = call
 
     def send(self, text: bytes, block: bytes | None = None) -> None:
         """Send a message on the stream that it belongs to, or as the answer to `initialize`."""

@@ -41,6 +41,31 @@ class Store:
                 self.on_drain()
 
 
+class Limited:
+    """Has a store, and tells a peer what it may know of it.
+
+    Args:
+        limit: Bytes that may wait for the client before the peer should stop.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._store = Store(limit)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the peer should stop for now."""
+        return self._store.is_full
+
+    @property
+    def on_drain(self) -> Callable[[], None] | None:
+        """Called when `is_full` is no longer true."""
+        return self._store.on_drain
+
+    @on_drain.setter
+    def on_drain(self, call: Callable[[], None] | None) -> None:
+        self._store.on_drain = call
+
+
 class Mailbox(Generic[Item]):
     """What waits for one stream, in order. What is being sent stays in it until it has gone.
 

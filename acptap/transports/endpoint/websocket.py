@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import uuid4
@@ -13,7 +13,7 @@ from aiohttp import WSMsgType, web
 from acptap.errors import AcptapError
 from acptap.jsonrpc import Malformed, Message, Response, read_all
 from acptap.transports.endpoint import answers
-from acptap.transports.endpoint.mailbox import Mailbox, Store
+from acptap.transports.endpoint.mailbox import Limited, Mailbox
 from acptap.transports.endpoint.peer import Frame, Kind, MakePeer, Peer
 from acptap.transports.endpoint.routes import Key, key_of
 from acptap.wire import jsontext
@@ -45,7 +45,7 @@ class _Outgoing:
         return len(self.data)
 
 
-class WebSocketConnection:
+class WebSocketConnection(Limited):
     """The outlet of a peer whose client uses a WebSocket.
 
     Args:
@@ -61,13 +61,13 @@ class WebSocketConnection:
     kind = Kind.WEBSOCKET
 
     def __init__(self, make_peer: MakePeer, *, takes_batches: bool, limit: int) -> None:
+        super().__init__(limit)
         self.id = str(uuid4())
         self._make_peer = make_peer
         self._takes_batches = takes_batches
         self._peer: Peer | None = None
         self._initialize: Key = None  # while it is not answered
         self._asked_as: object = None  # its id, as JSON
-        self._store = Store(limit)
         self._mailbox: Mailbox[_Outgoing] = Mailbox(self._store)
         self._farewell: bytes | None = b""  # the close frame's payload; None: no close frame
         self._is_over = False  # the peer hears no more
@@ -75,20 +75,6 @@ class WebSocketConnection:
         self._is_lost = False  # nobody is there to be waited for
 
     # What the peer calls
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the peer should stop for now."""
-        return self._store.is_full
-
-    @property
-    def on_drain(self) -> Callable[[], None] | None:
-        """Called when `is_full` is no longer true."""
-        return self._store.on_drain
-
-    @on_drain.setter
-    def on_drain(self, call: Callable[[], None] | None) -> None:
-        self._store.on_drain = call
 
     def send(self, text: bytes, block: bytes | None = None) -> None:
         """Send a message."""
