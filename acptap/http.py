@@ -177,6 +177,11 @@ def decode(data: bytes) -> str:
     return data.decode(_CODED)
 
 
+def encode(text: str) -> bytes:
+    """Return text of a head as bytes; what no byte stands for becomes a question mark."""
+    return text.encode(_CODED, "replace")
+
+
 def decode_headers(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Return headers as text."""
     return [(decode(name), decode(value)) for name, value in pairs]

@@ -8,18 +8,18 @@ What is neither passes for what it is: HTTP that nobody here reads.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
 
 from acptap.acp.rules import note
 from acptap.agui.proto import MEDIA_TYPE
 from acptap.agui.run import Run
 from acptap.agui.threads import Threads
 from acptap.cassette import NOTHING, Annotations
-from acptap.http import CONNECTION_ID, SESSION_ID, Exchanged, HttpRequest, HttpResponse
+from acptap.http import CONNECTION_ID, SESSION_ID, Exchanged, HttpRequest, HttpResponse, encode
 from acptap.jsonrpc import Message, Request, Side, read_all
 from acptap.notes import Note
 from acptap.wire import jsontext
 from acptap.wire.inflating import Inflater
+from acptap.wire.target import Upstream, points_at
 from acptap.witness.channels import Bystander, Channel
 from acptap.witness.messages import Witness
 from acptap.witness.runs import RunChannel
@@ -126,7 +126,7 @@ class Exchanges:
 
     def __init__(self, upstream: str = "", *, keep: bool = False, protocol: str = "auto") -> None:
         self.threads = Threads(keep=keep)
-        self._authority = _authority(upstream)
+        self._upstream = _read(upstream)
         self._keep = keep
         self._heeds_acp = protocol != "ag-ui"
         self._heeds_runs = protocol != "acp"
@@ -276,11 +276,14 @@ class Exchanges:
             connection.witness = _RETIRED  # so that a long recording needs no more memory
         return told
 
+    def _leads_past(self, location: str) -> bool:
+        return self._upstream is not None and points_at(encode(location), self._upstream)
+
     def _judge(self, exchange: Exchange, response: HttpResponse) -> list[Note]:
         """Return what is to be said of an answer's head."""
         status, location = response.status, response.value("location")
         notes = []
-        if response.is_redirect and location and _authority(location) == self._authority:
+        if response.is_redirect and location and self._leads_past(location):
             notes.append(note("http/past-proxy"))
         codings = [coding.encode() for coding in response.codings]
         if codings and Inflater.of(codings) is None:
@@ -317,11 +320,11 @@ def _is_initialize(message: Message) -> bool:
     return isinstance(message, Request) and message.method == "initialize"
 
 
-def _authority(url: str) -> str:
+def _read(url: str) -> Upstream | None:
     try:
-        return urlsplit(url).netloc.lower()
-    except ValueError:
-        return ""
+        return Upstream.parse(url)
+    except ValueError:  # it is unknown, or the agent is a command
+        return None
 
 
 def _noted(rule: str, **detail: object) -> Annotations:

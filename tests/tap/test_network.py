@@ -618,6 +618,23 @@ def test_h11_a_redirect_past_the_proxy():
     assert recorded.rules.count("http/past-proxy") == 1
 
 
+REDIRECTS = {
+    "without a scheme": (UPSTREAM, "//127.0.0.1:9000/x", 1),
+    "by its own path": (UPSTREAM, "/x", 0),
+    "the scheme's own port": ("http://agent.example/acp", "http://AGENT.example:80/x", 1),
+    "from an agent that is not known": ("", "/x", 0),
+}
+
+
+@pytest.mark.parametrize(("upstream", "location", "count"), REDIRECTS.values(), ids=REDIRECTS)
+def test_h11_where_a_redirect_leads(upstream, location, count):
+    recorded = Recorded(upstream=upstream)
+    line = recorded.line()
+    line.client(request("GET", "/x"))
+    line.agent(response(302, Location=location))
+    assert recorded.rules == ["http/past-proxy"] * count
+
+
 def test_upstream_is_down():
     recorded = Recorded()
     line = recorded.line()
