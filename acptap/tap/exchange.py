@@ -76,9 +76,13 @@ class ExchangeTap:
 
     def post(self, at: bytes, units: list[Unit]) -> Iterator[bytes]:
         """Take in units of the request's body; the request's head is written with the first."""
-        if units:
+        if not units:
+            return
+        if self._exchange is None:
             yield from self.release(at, units[0])
-            yield from self._units(Side.CLIENT, at, units)
+        else:  # it was answered before it was complete
+            self._read_posted(units[0])
+        yield from self._units(Side.CLIENT, at, units)
 
     def body(self, side: Side, at: bytes, data: bytes) -> Iterator[bytes]:
         """Take in a part of a body."""
@@ -111,10 +115,13 @@ class ExchangeTap:
             return
         request = self._request
         self._exchange = self._exchanges.request(self._number, request)
-        if first and not isinstance(first, Piece):
-            self._exchanges.post(self._exchange, text_of(first))
+        self._read_posted(first)
         clear = request if self._redactor is None else clear_request(self._redactor, request)
         yield self._heads(Side.CLIENT, at, "request", clear)
+
+    def _read_posted(self, unit: Unit) -> None:
+        if unit and not isinstance(unit, Piece):
+            self._exchanges.post(self.known, text_of(unit))
 
     # What the agent answers
 

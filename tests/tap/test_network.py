@@ -12,6 +12,7 @@ from acptap import checking
 from acptap.cassette import Header
 from acptap.redact import Redactor
 from acptap.wire.http1 import End
+from acptap.witness.traffic import Traffic
 from tests.tap.sockets import agree, close_frame, frame, refuse
 from tests.tap.wires import (
     INITIALIZE,
@@ -192,6 +193,21 @@ def test_an_answer_before_the_whole_request():
         ("agent", None, None),
         ("client", None, None),
     ]
+
+
+def test_an_initialize_that_is_refused_before_it_is_complete_counts_like_any_other():
+    recorded = Recorded()
+    line = recorded.line()
+    line.client(post(INITIALIZE)[:-10])
+    line.agent(response(413))
+    line.client(post(INITIALIZE)[-10:])
+    initialized(line)
+    recheck(recorded)
+    reader = Traffic(keep=True)
+    for entry in recorded.entries:
+        reader.annotate(entry)
+    assert len(reader.witnesses()) == 2
+    assert [entry.conn for entry in recorded.entries][-4:] == [2, 2, 2, 2]
 
 
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
