@@ -1020,7 +1020,7 @@ def test_whatever_goes_wrong_the_recording_goes_on(monkeypatch):
     def fail(*_):
         raise RecursionError
 
-    monkeypatch.setattr("acptap.redact.redactor.shaped", fail)
+    monkeypatch.setattr("acptap.redact.finder.shaped", fail)
     redactor = Redactor(["x"])
     long = "FAKE" * 4
     data = json.dumps(

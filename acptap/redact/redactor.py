@@ -16,22 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from acptap.acp import secrets
 from acptap.acp.secrets import Place
 from acptap.agui.secrets import METHOD
-from acptap.errors import UsageError
 from acptap.jsonrpc import Malformed, Message, Notification, Request
 from acptap.redact import opaque, runs
+from acptap.redact.finder import Finder
 from acptap.redact.hits import Hit, apart
-from acptap.redact.layers import layers
 from acptap.redact.names import has_telling, is_credential
-from acptap.redact.shapes import (
-    TRIGGERS,
-    UPDATE_TRIGGERS,
-    Triggers,
-    assigned,
-    matched,
-    pem_borders,
-    pem_lines,
-    shaped,
-)
+from acptap.redact.shapes import TRIGGERS, UPDATE_TRIGGERS
 from acptap.redact.slots import in_number, in_slot, in_words
 from acptap.redact.traces import near_traces
 from acptap.redact.vault import Vault
@@ -44,8 +34,6 @@ _LONG_WORD = 16
 _LONG = re.compile(rb"\S{16,}")
 _MANY = 64
 _LARGE = 64 * 1024
-_PEM_UNITS = 200
-"""Lines of a key, and others between them, that come one by one."""
 
 _OTHER = Malformed("no agent's protocol")
 _RPC = (b'"jsonrpc"', b'"mcpServers"')
@@ -74,11 +62,10 @@ class Redactor:
 
     def __init__(self, patterns: Iterable[str] = (), *, first: int = 1) -> None:
         self.replaced = 0
-        self._patterns = [_compile(pattern) for pattern in patterns]
         self._shown: set[int] = set()
         self._vault = Vault(first)
+        self._finder = Finder(patterns, self._vault)
         self._head = _HEAD
-        self._pem = 0  # texts that may still belong to a key that began and did not end
 
     @property
     def secrets(self) -> int:
@@ -109,14 +96,14 @@ class Redactor:
             data: A read, or one message. A line unfinished at its end is not judged.
             start: Where its first line starts.
         """
-        if self._patterns:
+        if self._finder.reads_all:
             return True
         last = data.rfind(b"\n") + 1
         updates = data.count(b"\n" + self._head, start, last) + data.startswith(self._head, start)
         are_others = updates < (data.count(b"\n", start) or 1)
         if are_others and any(data.find(mark, start) >= 0 for mark in secrets.MESSAGES):
             return True
-        return self._shows(data, start, UPDATE_TRIGGERS)
+        return self._finder.shows(data, start, UPDATE_TRIGGERS)
 
     def message(self, text: bytes, message: Message, method: str | None) -> bytes:
         """Return a message without its secrets, or `text` itself if there are none.
@@ -176,7 +163,8 @@ class Redactor:
         return splice(text, edits) if edits else text
 
     def _cleared_text(self, text: bytes) -> bytes:
-        if len(text) < _LARGE or self._patterns or self._pem or _is_text(text):
+        finder = self._finder
+        if len(text) < _LARGE or finder.reads_all or finder.is_in_key or _is_text(text):
             return self._cleared_part(text)
         cut = near_traces(text, self._vault.marks(text))  # of an image next to nothing
         parts = [
@@ -188,8 +176,8 @@ class Redactor:
 
     def _cleared_part(self, text: bytes) -> bytes:
         raw = text.decode("utf-8", "surrogateescape")
-        is_shown = bool(self._patterns) or self._shows(text)
-        hits = self._found(raw, is_shown=is_shown, is_log=True) + self._in_pem(raw)
+        finder = self._finder
+        hits = finder.found(raw, is_shown=finder.shows(text), is_log=True) + finder.in_key(raw)
         new = self._replace(raw, verbatim(raw), hits)
         return text if new is None else new.encode("utf-8", "surrogateescape")
 
@@ -218,7 +206,7 @@ class Redactor:
             self._vault.learn(hits)
         cleared = []
         for word, hits in zip(words, found, strict=True):
-            new = self._replace(word, verbatim(word), hits + self._found(word))
+            new = self._replace(word, verbatim(word), hits + self._finder.found(word))
             cleared.append(word if new is None else new)
         return cleared
 
@@ -230,14 +218,14 @@ class Redactor:
             hits: What is secret in it because of where it stands.
         """
         self._vault.learn(hits)
-        new = self._replace(text, verbatim(text), hits + self._found(text))
+        new = self._replace(text, verbatim(text), hits + self._finder.found(text))
         return text if new is None else new
 
     # For texts that come bit by bit
 
     def shows(self, text: bytes) -> bool:
         """Return whether a text may hold a secret, or the beginning of one that was replaced."""
-        return bool(self._patterns) or b"[redacted:" in text or self._shows(text)
+        return b"[redacted:" in text or self._finder.shows(text)
 
     def knows(self, data: bytes) -> bool:
         """Return whether something that was learnt may stand in lines of a cassette."""
@@ -245,7 +233,7 @@ class Redactor:
 
     def hits(self, text: str) -> list[tuple[int, int, str]]:
         """Return the secrets in a text: start, end and what they are, apart and in order."""
-        return list(apart(text, self._found(text)))
+        return list(apart(text, self._finder.found(text)))
 
     def placeholder(self, secret: str) -> str:
         """Return what stands for a secret. Each call counts as a replacement."""
@@ -264,22 +252,14 @@ class Redactor:
 
     # Whether to look
 
-    def _shows(self, data: bytes, start: int = 0, triggers: Triggers = TRIGGERS) -> bool:
-        """Return whether there is a trace of a shape or of a learnt secret."""
-        for gate, pattern in triggers:
-            if gate in data and pattern.search(data, start):
-                return True
-        return self._vault.shows(data, start)
-
     def _is_due(self, text: bytes, method: str | None) -> bool:
         """Return whether a message must be read through."""
         if method in _PLACES:
             may_hold = runs.may_hold if method == METHOD else opaque.may_hold
-            return bool(self._patterns) or may_hold(text) or self._shows(text)
+            return may_hold(text) or self._finder.shows(text)
         return (
-            bool(self._patterns)
-            or _has_rows(text, method)
-            or self._shows(text)
+            _has_rows(text, method)
+            or self._finder.shows(text)
             or any(mark in text for mark in secrets.GENERAL)
             or (secrets.META in text and has_telling(text))
         )
@@ -311,7 +291,7 @@ class Redactor:
 
         One look at the whole text spares a look at each of its strings.
         """
-        if self._patterns or len(places) < _MANY:
+        if self._finder.reads_all or len(places) < _MANY:
             yield from places
             return
         marks = {match.start() for _, pattern in TRIGGERS for match in pattern.finditer(text)}
@@ -344,14 +324,14 @@ class Redactor:
 
     def _cleared(self, raw: bytes, place: Place, hits: list[Hit]) -> str | None:
         """Return what stands between a string's quotes without secrets, or None if it has none."""
-        is_shown = bool(self._patterns) or self._shows(raw)
+        is_shown = self._finder.shows(raw)
         if not (is_shown or hits or place.slot is Slot.BASE64):
             return None
         spelled = raw.decode("utf-8", "surrogateescape")
         reading = unescape(spelled)
         if place.slot is Slot.BASE64:
             return self._encoded(reading.text)
-        found = self._found(reading.text) if is_shown else []
+        found = self._finder.found(reading.text) if is_shown else []
         return self._replace(spelled, reading, hits + found)
 
     def _encoded(self, encoded: str) -> str | None:
@@ -361,42 +341,8 @@ class Redactor:
         except (binascii.Error, ValueError):
             return None
         raw = data.decode("utf-8", "surrogateescape")
-        new = self._replace(raw, verbatim(raw), self._found(raw))
+        new = self._replace(raw, verbatim(raw), self._finder.found(raw))
         return new and base64.b64encode(new.encode("utf-8", "surrogateescape")).decode("ascii")
-
-    # Strings
-
-    def _found(self, text: str, *, is_shown: bool = True, is_log: bool = False) -> list[Hit]:
-        """Return the secrets in a text, and those in JSON that it quotes.
-
-        Args:
-            text: The text.
-            is_shown: Whether there may be any but those of a log.
-            is_log: Whether what is assigned to telling names counts too.
-        """
-        hits: list[Hit] = []
-        for layer in layers(text):
-            if is_shown:
-                hits += layer.raised(self._in_layer(layer.text))
-            if is_log:
-                hits += layer.raised(assigned(layer.text))
-        return hits
-
-    def _in_layer(self, text: str) -> list[Hit]:
-        hits = [*self._vault.found(text), *shaped(text)]
-        for pattern in self._patterns:
-            hits += matched(pattern, text)
-        return hits
-
-    def _in_pem(self, text: str) -> list[Hit]:
-        """Return the lines of a key that began in a former text, and heed where one begins."""
-        end, left = len(text), self._pem
-        for is_begin, place in pem_borders(text):
-            end = min(end, place)
-            left = _PEM_UNITS if is_begin else 0
-        hits = list(pem_lines(text[:end])) if self._pem else []
-        self._pem = max(0, left - 1)
-        return hits
 
     def _replace(self, raw: str, reading: Reading, hits: Iterable[Hit]) -> str | None:
         """Return `raw` with the hits in its reading replaced, or None if there are none."""
@@ -429,13 +375,3 @@ def _has_rows(text: bytes, method: str | None) -> bool:
     if method is None:
         return any(mark in text for mark in secrets.UNSTATED)
     return secrets.has_slots(method)
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UsageError(
-            f"`{pattern}` is no regular expression ({error})", where="--redact",
-            fix="correct it, or escape what is meant literally",
-        ) from error  # fmt: skip
